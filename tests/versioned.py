@@ -58,7 +58,7 @@ CASES = {
     "least": (LEAST, ("chunks", "groups", "items")),
     "place": (PLACE, ("chunks", "items")),
     "columns": (COLUMNS, ("chunks", "items")),
-    "triangle": (TRIANGLE, ("items",)),
+    "triangle": (TRIANGLE, ("groups", "items")),
     "total": (TOTAL, ("chunks", "groups", "items")),
 }
 """Programs, and the versions that they have; "items" alone: no choice."""

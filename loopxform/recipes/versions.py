@@ -9,6 +9,13 @@ each of them sums up.
                                              combines what they found
           else                      groups
 
+Where data say how many terms each result has (rows of a sparse matrix), the mean does: as many
+as an array has that the terms are read along, over the results.
+
+      nnz >= n * suff_intra_par           a group computes a result: of as many work-items as run in
+                                          lockstep, or more where there are few results
+      else                         items
+
 The guards of the versions are these comparisons, each version's with all above it, so that they are
 a tree. Thresholds say how much parallelism is enough; their defaults are what fills the device
 (`model.saturation`). (Seed 001, sections 2.4 and 2.5: `items` is V0 of incremental flattening,
@@ -22,12 +29,21 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
-from loopxform.ir.affine import value_of
+from loopxform.ir.affine import poly, value_of
 from loopxform.ir.condition_text import is_readable
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Select
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, If, Select, Var
 from loopxform.ir.types import INT_MAX
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, names, perfect_nest, stmt_exprs, walk, walk_expr, writes
+from loopxform.ir.visit import (
+    LoopSite,
+    loads,
+    names,
+    perfect_nest,
+    stmt_exprs,
+    walk,
+    walk_expr,
+    writes,
+)
 from loopxform.model.coalescing import Estimate
 from loopxform.model.cost import Cost, cost, microseconds
 from loopxform.model.saturation import busy_items, filling_groups, filling_items
@@ -138,6 +154,8 @@ def _versions(
     """Those that are legal, in the order in which they are asked for; none where there is but
     one."""
     alone = nest.alone()
+    if found.terms is None and _is_of_data(nest):
+        return _by_mean(alone, found.results, given, limits, options, named)
     groups = _by_groups(alone, limits, options)
     chunks = None if found.terms is None else _by_chunks(alone, limits, options, groups)
     if groups is None and chunks is None:
@@ -192,15 +210,77 @@ def _is_straight(nest: Nest) -> bool:
     return not choosing and not any(isinstance(s, If) for s in inside)
 
 
-def _by_groups(nest: Nest, limits: Limits, options: Options) -> Tiled | None:
-    """A group for each result, where that is legal, and neighbours in the group read neighbours in
-    memory."""
-    if _refused(nest, str(KINDS["reduce"].tiles.Tx), options, "strided"):
+def _is_of_data(nest: Nest) -> bool:
+    """Whether more than the caller's sizes and the parallel loops says how often the sequential
+    loop runs."""
+    (loop,) = sequential(nest.innermost.body)
+    known = {*nest.parallel, *_sizes(nest)}
+    return any(not names(e) <= known for e in (loop.lo, loop.hi))
+
+
+def _sizes(nest: Nest) -> set[str]:
+    """Scalars of the caller's that keep their value."""
+    scalars = {p.name for p in nest.function.objects if not p.array}
+    return scalars - writes(nest.function.body)
+
+
+def _by_mean(
+    nest: Nest,
+    results: Expr,
+    given: Mapping[str, int],
+    limits: Limits,
+    options: Options,
+    named: Thresholds,
+) -> list[tuple[Version, Tiled]]:
+    """Those for results of as many terms as data say; none where nothing tells the mean."""
+    terms = _all_terms(nest)
+    if terms is None or limits.warp < 2:
+        return []
+    groups = _by_groups(nest, limits, options)
+    lanes = _by_groups(nest, limits, options, limits.warp)
+    if groups is None or lanes is None:
+        return []
+
+    def mean(least: int) -> Expr:
+        return Bin(">=", terms, Bin("*", results, named("suff_intra_par", least)))
+
+    few = Bin("<", results, named("suff_outer_par", filling_groups(limits, groups.sizes["Tx"])))
+    guard = (few, mean(groups.sizes["Tx"]))
+    items = one_nest(nest, given, None, limits, options, strict=False)
+    long = "a group for each result, of many terms"
+    short = "a group for each result, of the work-items that run in lockstep"
+    return [
+        _version("groups", long, groups, guard, limits),
+        _version("lanes", short, lanes, (mean(limits.costs.lane_terms),), limits),
+        _version("items", "a work-item for each result, in order", items, (), limits),
+    ]
+
+
+def _all_terms(nest: Nest) -> Expr | None:
+    """How many terms all results have together at most: what an array has that these are read
+    along, one after the other; None where no size of the caller's says so."""
+    (loop,) = sequential(nest.innermost.body)
+    shapes = {p.name: p.shape for p in nest.function.objects if len(p.shape) == 1}
+    sizes = _sizes(nest)
+    for _, s in walk(loop.body):
+        for x in (x for e in stmt_exprs(s) for x in loads(e) if x.array in shapes):
+            extent = shapes[x.array][0]
+            along = poly(x.index[0]) == poly(Var(loop.var))
+            if along and extent is not None and is_readable(extent) and names(extent) <= sizes:
+                return extent
+    return None
+
+
+def _by_groups(nest: Nest, limits: Limits, options: Options, items: int = 0) -> Tiled | None:
+    """A group for each result, of so many work-items, where that is legal, and neighbours in the
+    group read neighbours in memory."""
+    given = {"Tx": items} if items else {}
+    if _refused(nest, str(items or KINDS["reduce"].tiles.Tx), options, "strided"):
         return None
     inside = with_guards_inside(nest)
     if not choices(inside, None, limits, kept=False, few=True, automatic=())[0]:
         return None
-    derive = partial(one_nest, nest, {}, "reduce", limits, options, strict=True)
+    derive = partial(one_nest, nest, given, "reduce", limits, options, strict=True)
     done = possible(derive, *REFUSALS)
     return None if isinstance(done, LoopxformError) else done
 

@@ -43,12 +43,13 @@ class Costs:
     reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
     combine partial results each on its own, and one alone up to `combined_alone` of those of its
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
-    `short_loop` iterations sooner than a group has shared them out. From `several_chunks` chunks on
-    a result is worth several groups. Running values are computed in chunks of `scan_terms`
-    iterations: an odd number for each of 256 work-items has no bank conflicts. Where nothing is
-    used again, a work-item computes so many `elements`. `busy_warps` keep the arithmetic of a unit
-    busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4,
-    0.99 with 16).
+    `short_loop` iterations sooner than a group has shared them out. Results that have `lane_terms`
+    terms or more, where data say how many, get as many work-items as run in lockstep.
+    From `several_chunks` chunks on a result is worth several groups. Running values are computed in
+    chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
+    conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
+    keep the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100:
+    n-body at 0.46 of its rate with 4, 0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
@@ -91,6 +92,7 @@ class Costs:
     short_loop: int = 32
     scan_terms: int = 2304
     elements: int = 1
+    lane_terms: int = 8
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16

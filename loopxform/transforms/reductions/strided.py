@@ -16,10 +16,10 @@ from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Var
-from loopxform.ir.types import promote
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, Var
+from loopxform.ir.types import INT, LONG, promote
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, names, writes
+from loopxform.ir.visit import LoopSite, names, substitute_body, writes
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import iteration_value, operands
 from loopxform.transforms.sites import (
@@ -36,7 +36,8 @@ def obstacles(
     fn: Function, site: LoopSite, parts: str, verb: str = "factor"
 ) -> tuple[Obstacle, ...]:
     """Why a loop cannot be run in so many strided parts, which a step calls `verb`. It
-    must not begin beyond its end, and be bounded by parameters."""
+    must not begin beyond its end, and be bounded by parameters, or count ints: a long counts past
+    their end."""
     count = parse_size(fn, parts)
     if isinstance(count, Obstacle):
         return (replace(count, loc=site.loop.origin.loc),)
@@ -57,16 +58,20 @@ def strided(fn: Function, site: LoopSite, parts: str, origin: Origin, outer: str
     count = parse_size(fn, parts)
     assert not isinstance(count, Obstacle)
     name = outer or fresh(fn, f"{loop.var}_t")
-    kind = promote(loop.type)
-    first = iteration_value(loop, Var(name), {**symbols(fn), name: kind})
+    kind, body = promote(loop.type), loop.body
+    if _leaves_range(fn, site, count) == "end" and kind == INT:
+        kind = LONG
+        body = substitute_body(body, {loop.var: Cast(promote(loop.type), Var(loop.var))})
+    counted = replace(loop, type=kind)
+    first = iteration_value(counted, Var(name), {**symbols(fn), name: kind})
     stride = simplify(Bin("*", count, loop.step))
-    inner = replace(loop, lo=first, step=stride, type=kind, origin=origin)
+    inner = replace(loop, lo=first, step=stride, type=kind, body=body, origin=origin)
     return For(name, Const(0), count, Const(1), (inner,), type=kind, origin=origin)
 
 
-def _in_range(fn: Function, site: LoopSite, count: Expr) -> tuple[Obstacle, ...]:
-    """Where the parts begin and end must be values of the loop variable's type, which the caller
-    can see to where the loop is bounded by parameters."""
+def _leaves_range(fn: Function, site: LoopSite, count: Expr) -> str:
+    """Where the parts may begin or end beyond the largest value of the loop variable's type; the
+    caller can see to that where the loop is bounded by parameters."""
     loop, kind = site.loop, promote(site.loop.type)
     stride, first = value_of(Bin("*", count, loop.step)) or 0, value_of(loop.lo)
     most = 1 << (8 * kind.bytes - (0 if kind.is_unsigned else 1))
@@ -75,9 +80,18 @@ def _in_range(fn: Function, site: LoopSite, count: Expr) -> tuple[Obstacle, ...]
     sizes = {p.name for p in fn.objects if not p.shape} - writes(fn.body)
     bounded = any(names(e) <= sizes for e in operands(loop.hi))
     if bounded and first is not None and stride < most and first + stride < most:
+        return ""
+    return "begin" if bounded else "end"
+
+
+def _in_range(fn: Function, site: LoopSite, count: Expr) -> tuple[Obstacle, ...]:
+    """Where the parts begin and end must be values of the type that they are counted in."""
+    loop, kind = site.loop, promote(site.loop.type)
+    where = _leaves_range(fn, site, count)
+    if not where or (where == "end" and kind == INT):
         return ()
     remedy = "take fewer parts" if value_of(loop.lo) is not None else f"normalise {loop.var} first"
-    where, remedy = ("begin", remedy) if bounded else ("end", "bound the loop by a parameter")
+    remedy = remedy if where == "begin" else "bound the loop by a parameter"
     return (
         Obstacle(
             "LX137",

@@ -74,8 +74,8 @@ REDUCED: dict[str, tuple[str, list[tuple[str, ...]]]] = {
         [
             ("one work-item",),
             ("host",),
-            ("kernel", "scan"),
-            ("one work-item",),
+            GROUPS,
+            GROUPS,
             ("kernel", "naive"),
         ],
     ),

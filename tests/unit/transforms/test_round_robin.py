@@ -24,6 +24,7 @@ LISTINGS = {
         *(MM, "parallelise i", "parallelise j", "round-robin j Tx", "interchange i j_t"),
         "round-robin i Ty",
     ),
+    "as-far-as-data-say": (ROWS, "parallelise i", "parallelise j", "round-robin j 4"),
     "rows-of-work-items": (COPY, "parallelise i", "round-robin i Ty*Tx", "stripmine i_t Tx i_y"),
 }
 REFUSALS = {
@@ -32,7 +33,12 @@ REFUSALS = {
     "no-size": (COPY, "parallelise i", "round-robin i 0"),
     "taken": (COPY, "parallelise i", "round-robin i 4 i"),
     "begins-anywhere": (ANYWHERE, "parallelise i", "round-robin i 4"),
-    "ends-anywhere": (ROWS, "parallelise i", "parallelise j", "round-robin j 4"),
+    "ends-anywhere": (
+        ROWS.replace("int j", "long j"),
+        "parallelise i",
+        "parallelise j",
+        "round-robin j 4",
+    ),
     "mapped": (COPY, "parallelise i", "map i group.x", "round-robin i 4"),
 }
 
