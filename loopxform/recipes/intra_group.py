@@ -325,8 +325,8 @@ class _Body:
         loop = resolve(self.w.fn, self.nest.parallel[-1])[0].loop
         own = [s for _, s in walk(loop.body) if isinstance(s, Decl) and s.shape]
         shared = {s.name for _, s in self._steps() if isinstance(s, Decl)}
-        for decl in sorted(own, key=lambda d: _bytes(d) or 0):
-            size = _bytes(decl)
+        for decl in sorted(own, key=lambda d: fixed_bytes(d) or 0):
+            size = fixed_bytes(decl)
             if decl.name not in shared:
                 if size is None:
                     text = f"'{decl.name}' has no fixed size: no work-item can keep it"
@@ -362,7 +362,7 @@ def _arrays(fn: Function) -> frozenset[str]:
     return frozenset(own | {p.name for p in fn.objects if p.array})
 
 
-def _bytes(decl: Decl) -> int | None:
+def fixed_bytes(decl: Decl) -> int | None:
     """What an array takes, where that is a number."""
     total = decl.type.bytes
     for extent in decl.shape:

@@ -33,6 +33,7 @@ from loopxform.prepare.parallel_band import (
     sequential,
     with_own_elements,
 )
+from loopxform.recipes.buffered_slices import with_slices
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
@@ -42,6 +43,7 @@ from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Assume, BoundExtent, Derivation, possible, thresholds_of
 from loopxform.transforms.edges.bounds import fixed_trips, trip_count
+from loopxform.transforms.storage.bound_extent import possible_values
 
 ONE_ITEM_EACH = ("naive", "1-d")
 """Recipes in which a work-item runs an iteration, in order."""
@@ -194,18 +196,22 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
-    """Arrays of an iteration whose extents are parameters get a fixed size, which must do."""
-    arrays = [s for _, s in walk(nest.innermost.body) if isinstance(s, Decl) and _is_open(s)]
+    """Slices that an iteration uses again get buffers, which are arrays of the iteration, and these
+    a fixed size, which must do where their extents are parameters."""
+    room = limits.local_bytes // limits.costs.resident_groups
+    sliced, taken = with_slices(nest, room)
+    arrays = [s for _, s in walk(sliced.innermost.body) if isinstance(s, Decl) and _is_open(s)]
     known = frozenset(p.name for p in nest.function.objects if not p.array)
     fixed = known - writes(nest.function.body)
-    if not arrays or not all(names(e) <= fixed for d in arrays for e in d.shape):
+    if sliced is nest and not arrays:
         return found
-    share = limits.local_bytes // limits.costs.resident_groups // len(arrays)
-    w = Work(nest.derivation.titled("Arrays of a fixed size"), {})
+    if not all(names(e) <= fixed for d in arrays for e in d.shape):
+        return found
+    w = Work(sliced.derivation.titled("Arrays of a fixed size"), {})
     fits = dict[str, Expr]()
     for decl in arrays:
-        most = _most(decl, share)
-        for e in (e for e in decl.shape if value_of(e) is None):
+        most = _most(decl, (room - taken) // len(arrays))
+        for e in (x for d in decl.shape for x in possible_values(d) if value_of(x) is None):
             asked = Bin("<=", e, Const(most))
             fits[condition_text(asked)] = asked
         sizes = tuple(str(value_of(e) or most) for e in decl.shape)
@@ -285,10 +291,13 @@ def _sufficient(
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
     """A group for each iteration, with arrays in local memory where they fit."""
-    about, cost = "a group for each iteration", time_text(found.tiled, limits)
-    plain = Version("groups", about, found.tiled.derivation, guard, cost)
+    about = "a group for each iteration"
+    plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))
     if found.local is None:
         return [plain]
+    cost = time_text(found.local, limits)
+    if not found.fits:
+        return [Version(IN_LOCAL_MEMORY, about, found.local.derivation, guard, cost)]
     about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
     asked = (*guard, *found.fits)
     return [Version(IN_LOCAL_MEMORY, about, found.local.derivation, asked, cost), plain]
@@ -298,4 +307,4 @@ def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:
     """From how many iterations on a work-item for each is enough."""
     if items is None or found is None:
         return filling_items(limits)
-    return filling(items, found.tiled, limits)
+    return filling(items, found.local or found.tiled, limits)

@@ -62,6 +62,7 @@ from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
 from loopxform.transforms.storage.carry import Carry
+from loopxform.transforms.storage.buffer_slice import BufferSlice
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
@@ -129,6 +130,7 @@ STEPS: dict[str, type[Step]] = {
         CopyToPrivate,
         StageStores,
         ConvertOnCopy,
+        BufferSlice,
         BoundExtent,
         PromoteToLocal,
         ClampEdges,
@@ -171,6 +173,7 @@ __all__ = [
     "BoundExtent",
     "BoundingBox",
     "Carry",
+    "BufferSlice",
     "ClampEdges",
     "Coalesce",
     "ConvertOnCopy",

@@ -11,6 +11,7 @@ from loopxform.ir.visit import after, loops, loops_around, walk
 from loopxform.transforms import (
     STEPS,
     BoundExtent,
+    BufferSlice,
     ClampEdges,
     CopyToLocal,
     CopyToPrivate,
@@ -62,6 +63,7 @@ CHOSEN = (
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
     *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
+    BufferSlice,
 )
 """What `Chooser` has parameters for."""
 
@@ -115,6 +117,7 @@ class Chooser:
             lambda: Relayout(self.array(fn), tuple(rng.choice(["1,0", "0,2,1"]).split(","))),
             lambda: CopyToLocal(self.array(fn), self.loop(fn)),
             lambda: self.copy_to_private(fn),
+            lambda: BufferSlice(self.array(fn), self.loop(fn)),
             lambda: Split(self.loop(fn), "full-tiles"),
             lambda: ScalarToMemory(self.scalar(fn)),
             lambda: UnitLoop(self.place(fn), rng.choice("112")),

@@ -47,6 +47,9 @@ TAIL = """    C[i][0] = s;
 SHARED = (
     "for (int j = 0; j < m; j++) X[i][j] = @{A[i][j]|A[i][m - j]|t[j]|t[m - 1 - j]} + @{s|v|j};",
     "for (int j = @{0|1|2}; j < m; j@{++| += 2}) X[i][j] @{+=|-=|^=} @{t[j]|A[i][j + 1]|t[0]};",
+    "for (int j = 0; j < m + 9; j++) X[i][j] @{=|=|+=|^=} A[i][@{j|m + 8 - j}] @{+ s|- t[0]|* j};",
+    "for (int j = 0; j <= m; j++) for (int k = 0; k <= p; k++)"
+    " Y[i][j][k] @{=|=|+=} @{A[i][j]|X[i][m - j] & 7} + k;",
     "for (int j = 0; j < m; j++) r[j] = t[@{j|m - j}] @{+|-} A[i][j];",
     "for (int j = 0; j < m; j++) X[i][j] += r[m - 1 - j] @{+|^} r[j];",
     "for (int j = m - 1; j >= 0; j--) t[j] = @{X[i][j] & 255|A[i][j] * v|t[j] + 1};",
@@ -158,6 +161,7 @@ def check(name: str, source: str, counts: Counter[str]) -> None:
             if not any(x in e.message for x in ("it is never touched", "has no fixed size")):
                 raise
             continue
+        counts["slices"] += "buffer-slice" in str(derivation.to_json())
         counts["local memory"] += "__local" in "".join(k.text for k in plan.kernels)
         counts["barriers"] += any("barrier(" in k.text for k in plan.kernels)
         executor = Executor(plan)
@@ -184,6 +188,7 @@ def test_random_groups(seed: int) -> None:
     assert counts["tile, versions"] + counts["offload, versions"] >= 2, counts
     assert counts["local memory"] >= 3, counts
     assert counts["barriers"] >= 3, counts
+    assert counts["slices"] >= 1, counts
 
 
 @pytest.mark.slow

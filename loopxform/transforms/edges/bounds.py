@@ -101,7 +101,7 @@ def trips(loop: For, known: Callable[[Expr], bool]) -> Expr | None:
 def positive(extent: Expr) -> Expr:
     """A loop may run no iteration, but C arrays have at least one element."""
     match extent:
-        case Bin("max", _, Const(least)) if least >= 1:
+        case Bin("max", _, Const(least)) | Bin("max", Const(least), _) if least >= 1:
             return extent
         case _:
             known = (value_of(extent) or 0) >= 1

@@ -94,7 +94,7 @@ def _exceeded(fn: Function, path: Path, sizes: tuple[str, ...]) -> Iterator[Obst
         size = parse_size(fn, text)
         if isinstance(size, Obstacle):
             yield replace(size, loc=decl.origin.loc)
-        elif not all(always(fn, path, Bin("<=", e, size)) for e in _ends(extent)):
+        elif not all(always(fn, path, Bin("<=", e, size)) for e in possible_values(extent)):
             shown = expr_text(extent)
             what = f"'{decl.name}' may have more than {text} elements along a dimension: {shown}"
             own = {p.name for p in fn.objects if not p.array}
@@ -104,9 +104,9 @@ def _exceeded(fn: Function, path: Path, sizes: tuple[str, ...]) -> Iterator[Obst
             yield Obstacle("LX148", what, decl.origin.loc, remedy=remedy)
 
 
-def _ends(extent: Expr) -> Iterator[Expr]:
+def possible_values(extent: Expr) -> Iterator[Expr]:
     """The values that an extent may have."""
     if isinstance(extent, Bin) and extent.op == "max":
-        yield from (*_ends(extent.left), *_ends(extent.right))
+        yield from (*possible_values(extent.left), *possible_values(extent.right))
     else:
         yield extent

@@ -69,6 +69,7 @@ def test_guards_and_parts() -> None:
     assert [name for name, _ in step.thresholds] == ["suff_outer_par_0", "suff_intra_par_1"]
     guard = ("n<suff_outer_par_0", "n*min(m,256)>=suff_intra_par_1")
     assert [(v.label, v.guard) for v in step.variants] == [
+        ("groups, arrays in local memory", (*guard, "m<=6144")),
         ("groups", guard),
         ("flat", guard[:1]),
         ("items", ()),
@@ -91,7 +92,7 @@ def test_versions_inside_a_version(golden: Golden) -> None:
     assert replay(Derivation(derivation.start), steps).function == derivation.function
 
 
-@pytest.mark.parametrize(("count", "kinds"), [("40", {"host"}), ("400000", set[str]())])
+@pytest.mark.parametrize(("count", "kinds"), [("40", {"host"}), ("40000000", set[str]())])
 def test_a_known_count_decides(count: str, kinds: set[str]) -> None:
     source = STEPS.replace("o < n", f"o < {count}").replace("[restrict n]", f"[restrict {count}]")
     done = offloaded(source)

@@ -105,7 +105,7 @@ def test_guards(derive: Callable[[str], Derivation]) -> None:
 @pytest.mark.parametrize(
     ("case", "versions"),
     [
-        ("mean", ["groups", "items"]),
+        ("mean", ["groups, arrays in local memory", "groups", "items"]),
         ("steps", ["groups", "flat", "items"]),
         ("two-arrays", ["groups, arrays in local memory", "groups", "flat", "items"]),
     ],
