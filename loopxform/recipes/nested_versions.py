@@ -22,9 +22,9 @@ from loopxform.errors import LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, If, Stmt
+from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, bodies, names, perfect_nest, resolve, walk, writes
+from loopxform.ir.visit import Path, names, perfect_nest, resolve, walk, writes
 from loopxform.model.saturation import filling_items
 from loopxform.prepare.parallel_band import (
     Nest,
@@ -35,6 +35,7 @@ from loopxform.prepare.parallel_band import (
 )
 from loopxform.recipes.buffered_slices import with_slices
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.in_step import UNROLLED, in_local_memory, left_loops, unroll_in_parts
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, filling, is_counted, time_text, times
@@ -42,7 +43,7 @@ from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Assume, BoundExtent, Derivation, possible, thresholds_of
-from loopxform.transforms.edges.bounds import fixed_trips, trip_count
+from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.storage.bound_extent import possible_values
 
 ONE_ITEM_EACH = ("naive", "1-d")
@@ -57,15 +58,18 @@ IN_LOCAL_MEMORY = "groups, arrays in local memory"
 @record
 class Grouped:
     """A nest with a group for each iteration: the number of iterations, the least number of those
-    that its work-items share at a time, how many of these there are, and the same with arrays in
-    local memory, where the host finds that they fit."""
+    that its work-items share at a time, how many of these there are, and how many such iterations
+    keep them busy; the same with arrays in local memory, where the host finds that they fit;
+    `alone` where that is all there is."""
 
     tiled: Tiled
     outer: Expr
     inner: Expr
     items: int
+    busy: int
     local: Tiled | None = None
     fits: tuple[Expr, ...] = ()
+    alone: bool = False
 
 
 def grouped(
@@ -78,20 +82,34 @@ def grouped(
     if limits.vector or isinstance(nest, LoopxformError):
         return None
     tiled = possible(partial(one_nest, nest, {}, "group", limits, options, strict=True), *REFUSALS)
-    if isinstance(tiled, LoopxformError) or _is_one_sum(nest, tiled):
+    if isinstance(tiled, LoopxformError):
+        return _in_step(nest, limits, options) if whole else None
+    if _is_one_sum(nest, tiled):
         return None
+    found = _counted(nest, tiled)
+    if found is None:
+        return None
+    if whole and _left(found.tiled, max(found.items, limits.costs.short_loop)):
+        return _in_step(nest, limits, options)
+    return _with_local_memory(found, nest, limits, options)
+
+
+def _counted(nest: Nest, tiled: Tiled) -> Grouped | None:
+    """A nest with a group for each iteration, where the host knows how many iterations it has, and
+    how many of them are shared."""
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
     inner = [_amount(nest.function, v) for v in tiled.choice.shared]
     counted = [x for x in inner if x is not None]
     if not all(is_counted(nest.function, x) for x in chain) or not counted:
         return None
     group = prod(tiled.sizes[n] for n in tiled.choice.group)
-    most = max(group, limits.costs.short_loop)
-    mapped = resolve(tiled.function, nest.parallel[-1])[0].loop
-    if whole and _leaves_loops(mapped.body, most):
-        return None
-    found = Grouped(tiled, reduce(times, map(trip_count, chain)), _least(counted), group)
-    return _with_local_memory(found, nest, limits, options)
+    return Grouped(tiled, reduce(times, map(trip_count, chain)), _least(counted), group, group)
+
+
+def _left(tiled: Tiled, most: int) -> list[For]:
+    """The long loops of an iteration that no work-items share."""
+    mapped = resolve(tiled.function, tiled.nest.parallel[-1])[0].loop
+    return list(left_loops(mapped.body, most))
 
 
 def _is_one_sum(nest: Nest, tiled: Tiled) -> bool:
@@ -119,9 +137,10 @@ def _least(amounts: Sequence[Expr]) -> Expr:
 
 def _is_least(e: Expr, other: Expr) -> bool:
     """Whether an amount is known not to exceed another: a factor of a product (where it is not, the
-    product is 0 or less), or the same less a number."""
+    product is 0 or less), one of two of which that is the larger, or the same less a number."""
     more = (poly(other) - poly(e)).value
-    return e in _factors(other) or (more is not None and more > 0)
+    larger = isinstance(other, Bin) and other.op == "max" and e in (other.left, other.right)
+    return larger or e in _factors(other) or (more is not None and more > 0)
 
 
 def _factors(e: Expr) -> list[Expr]:
@@ -130,28 +149,6 @@ def _factors(e: Expr) -> list[Expr]:
             return [*_factors(left), *_factors(right)]
         case _:
             return [e]
-
-
-def _leaves_loops(body: Sequence[Stmt], most: int) -> bool:
-    """Whether a mapped program has a loop of more than so many iterations that no work-items
-    share."""
-    for s in body:
-        if isinstance(s, For) and (s.level is None or value_of(trip_count(s)) == 1):
-            held = any(isinstance(x, For) and x.level is not None for _, x in walk(s.body))
-            if _leaves_loops(s.body, most) if held or s.level else not _is_short(s, most):
-                return True
-        elif isinstance(s, If) and any(_leaves_loops(x, most) for x in bodies(s)):
-            return True
-    return False
-
-
-def _is_short(s: For, most: int) -> bool:
-    """Whether it has at most so many iterations, those of loops inside included, as can be told."""
-    total = 1
-    for x in (s, *(x for _, x in walk(s.body) if isinstance(x, For))):
-        fixed = fixed_trips(x)
-        total *= most + 1 if fixed is None else fixed[0].value or most + 1
-    return total <= most
 
 
 # ---------------------------------------------------------------- tiled nests
@@ -196,17 +193,65 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
+    """With slices that an iteration uses again in local memory, and arrays of an iteration."""
+    bounded = _bounded(nest, limits.local_bytes // limits.costs.resident_groups)
+    if bounded is None:
+        return found
+    derive = partial(one_nest, bounded.nest, {}, "group", limits, options, strict=True)
+    local = possible(derive, *REFUSALS)
+    if isinstance(local, LoopxformError):
+        return found
+    return replace(found, local=local, fits=bounded.fits)
+
+
+def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
+    """The same where sums must be in order: the work-items of a warp run these loops in step, from
+    local memory, which has room for several such groups."""
+    bounded = _bounded(nest, limits.local_bytes // limits.costs.in_step_groups)
+    if bounded is None or not bounded.sliced or limits.warp < 2:
+        return None
+    sizes = {"Ty": 1, "Tx": limits.warp}
+    derive = partial(one_nest, bounded.nest, sizes, "group", limits, options, strict=True)
+    local = possible(derive, *REFUSALS)
+    if isinstance(local, LoopxformError) or (found := _counted(bounded.nest, local)) is None:
+        return None
+    left = _left(local, limits.costs.short_loop)
+    if not in_local_memory(local.function, left):
+        return None
+    w = Work(local.derivation, {})
+    unroll_in_parts(w, (*(x.var for x in left), *(v[0] for v in local.choice.shared if not v[1:])))
+    local = replace(local, derivation=w.derivation)
+    return replace(
+        found,
+        tiled=local,
+        busy=found.items * UNROLLED,
+        local=local,
+        fits=bounded.fits,
+        alone=True,
+    )
+
+
+@record
+class _Bounded:
+    """A nest with arrays of fixed sizes in its iterations, `sliced` ones among them, and the
+    conditions under which these do."""
+
+    nest: Nest
+    sliced: bool
+    fits: tuple[Expr, ...]
+
+
+def _bounded(nest: Nest, room: int) -> _Bounded | None:
     """Slices that an iteration uses again get buffers, which are arrays of the iteration, and these
-    a fixed size, which must do where their extents are parameters."""
-    room = limits.local_bytes // limits.costs.resident_groups
+    a fixed size where their extents are parameters, of at most so many bytes together."""
     sliced, taken = with_slices(nest, room)
     arrays = [s for _, s in walk(sliced.innermost.body) if isinstance(s, Decl) and _is_open(s)]
     known = frozenset(p.name for p in nest.function.objects if not p.array)
     fixed = known - writes(nest.function.body)
     if sliced is nest and not arrays:
-        return found
+        return None
     if not all(names(e) <= fixed for d in arrays for e in d.shape):
-        return found
+        return None
     w = Work(sliced.derivation.titled("Arrays of a fixed size"), {})
     fits = dict[str, Expr]()
     for decl in arrays:
@@ -217,13 +262,8 @@ def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Opti
         sizes = tuple(str(value_of(e) or most) for e in decl.shape)
         assumed = [Assume(t) for t in fits]
         if most < 1 or not w.attempt(*assumed, BoundExtent(decl.name, sizes)):
-            return found
-    bounded = nest.of(w.derivation)
-    derive = partial(one_nest, bounded, {}, "group", limits, options, strict=True)
-    local = possible(derive, *REFUSALS)
-    if isinstance(local, LoopxformError):
-        return found
-    return replace(found, local=local, fits=tuple(fits.values()))
+            return None
+    return _Bounded(nest.of(w.derivation), sliced is not nest, tuple(fits.values()))
 
 
 def _is_open(decl: Decl) -> bool:
@@ -286,7 +326,7 @@ def _sufficient(
         most = value_of(found.outer)
         never = most is not None and most * found.items < enough.value
         return None if never else [Bin(">=", busy, enough)]
-    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", found.items))]
+    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", found.busy))]
 
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
@@ -300,7 +340,8 @@ def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Ver
         return [Version(IN_LOCAL_MEMORY, about, found.local.derivation, guard, cost)]
     about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
     asked = (*guard, *found.fits)
-    return [Version(IN_LOCAL_MEMORY, about, found.local.derivation, asked, cost), plain]
+    local = Version(IN_LOCAL_MEMORY, about, found.local.derivation, asked, cost)
+    return [local] if found.alone else [local, plain]
 
 
 def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:

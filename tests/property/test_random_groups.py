@@ -83,6 +83,24 @@ SMALL = replace(
     compute_units=1,
     costs=replace(Costs(), short_loop=2, combined_alone=3),
 )
+ROWS_HEAD = """void f(int n, int m, int p, @{const |}@{float|double} A[restrict n + 1][m + 9],
+  @{float|double} X[restrict n + 1][m + 9], float C[restrict n + 1][3])
+{
+  for (int i = 0; i < n; i++) {
+    @{float|double} s = @{0|A[i][0]}, v = @{1|-3};
+"""
+IN_ORDER = (
+    "for (int j = 0; j < m; j++) s @{+=|-=} A[i][j]@{| * A[i][j]| - v};",
+    "for (int j = 0; j < m + 9; j++) { double d = A[i][j] - s; v += d * d@{| * X[i][j]}; }",
+    "for (int j = @{0|1}; j < m + 9; j++) if (A[i][j] @{>|<|>=} s) s = A[i][j];",
+    "for (int j = 0; j < m + 9; j++) { X[i][j] = A[i][@{j|m + 8 - j}] - v; s += X[i][j]; }",
+    "for (int j = 0; j < m + 9; j++) X[i][j] @{=|+=|*=} A[i][j] * v@{| + s};",
+    "for (int j = m - 1; j >= 0; j--) v += X[i][j];",
+    "for (int j = 0; j < m; j++) if (A[i][j] > 0) s += X[i][j];",
+    "s /= m + 1;",
+    "v = s + 2;",
+)
+"""Rows of floats, and what they are summed up to: in their order."""
 NAMES = [f"{kind}_{n}" for kind in THRESHOLDS for n in range(12)]
 """What the thresholds of a program may be called."""
 
@@ -112,6 +130,12 @@ def statement(rng: random.Random, depth: int = 0) -> str:
 def text(rng: random.Random) -> str:
     lines = [statement(rng) for _ in range(rng.randint(1, 4))]
     return drawn(HEAD, rng) + "".join(f"    {x}\n" for x in lines) + drawn(TAIL, rng)
+
+
+def rows_text(rng: random.Random) -> str:
+    lines = [drawn(rng.choice(IN_ORDER), rng) for _ in range(rng.randint(2, 5))]
+    end = "    C[i][0] = s;\n    C[i][1] = v;\n  }\n}\n"
+    return drawn(ROWS_HEAD, rng) + "".join(f"    {x}\n" for x in lines) + end
 
 
 def derivations(fn: Function, rng: random.Random) -> dict[str, Derivation]:
@@ -189,6 +213,25 @@ def test_random_groups(seed: int) -> None:
     assert counts["local memory"] >= 3, counts
     assert counts["barriers"] >= 3, counts
     assert counts["slices"] >= 1, counts
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_rows(seed: int) -> None:
+    counts = Counter[str]()
+    for n in range(8):
+        name = f"rows {seed * 1000 + n}"
+        check(name, rows_text(random.Random(name)), counts)
+    assert counts["slices"] >= 3, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 103))
+def test_many_random_rows(seed: int) -> None:
+    counts = Counter[str]()
+    for n in range(40):
+        name = f"rows {seed * 1000 + n}"
+        check(name, rows_text(random.Random(name)), counts)
+    assert counts["slices"] >= 20, counts
 
 
 @pytest.mark.slow

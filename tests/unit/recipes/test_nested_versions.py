@@ -10,6 +10,7 @@ from conftest import Golden
 from deriving import assert_same_meaning, c, untiled
 
 from loopxform.codegen import emit
+from loopxform.ir.printer import listing
 from loopxform.offload.program import offload
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
@@ -137,9 +138,52 @@ def test_nests_that_do_better_without(source: str) -> None:
         assert not any("min(" in x.amount for x in comparisons(found))
 
 
-def test_sums_in_order_leave_groups_out() -> None:
+def test_sums_in_order_run_in_step(golden: Golden) -> None:
+    """From a row in local memory, in groups of a warp."""
     done = offload(untiled(MEAN), {}, GENERIC)
-    assert labels(done.derivation) == []
+    assert labels(done.derivation) == ["groups, arrays in local memory", "items"]
+    golden.check(listing(done.function))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        MEAN.replace("s += a[i][j]", "s += sqrtf(a[i][j])"),
+        MEAN.replace("s += a[i][j]", "s += a[i][j] * b[j & 1][0]"),
+        MEAN.replace("w += a[i][j] * a[i][j - 1]", "w += a[i][j] * a[(i + 1) % n][j]"),
+    ],
+    ids=["functions", "global-memory", "no-row"],
+)
+def test_sums_in_order_that_leave_groups_out(source: str) -> None:
+    assert labels(offload(untiled(source), {}, GENERIC).derivation) == []
+
+
+def test_rows_of_a_number_of_elements_have_no_guard() -> None:
+    source = MEAN.replace("[n][m]", "[n][500]").replace("j < m", "j < 500")
+    assert labels(offloaded(source)) == ["groups, arrays in local memory", "items"]
+    step = choice(offloaded(source))
+    assert step is not None
+    assert step.variants[0].guard == ("n<suff_outer_par_0",)
+
+
+def test_rows_that_never_fit_stay_in_global_memory() -> None:
+    source = MEAN.replace("[n][m]", "[n][9000]").replace("j < m", "j < 9000")
+    assert labels(offloaded(source)) == ["groups", "items"]
+
+
+def test_rows_are_read_once() -> None:
+    """Whichever loops use them: two sums, and what writes them."""
+    source = c(
+        "for (int i = 0; i < n; i++) { float s = 0, v = 0; for (int j = 0; j < m; j++) "
+        "s += a[i][j]; for (int j = 0; j < m; j++) v += (a[i][j] - s) * (a[i][j] - s); "
+        "for (int j = 0; j < m; j++) a[i][j] = (a[i][j] - s) / v; }",
+        "int n, int m, float a[restrict n][m]",
+    )
+    for reassociate in (False, True):
+        done = offload(untiled(source), {}, GENERIC, Options(reassociate=reassociate))
+        text = emit.kernel(done.derivation).kernels[0].text
+        assert text.count("= a[") == text.count(" a[", text.index("{")) / 2
+        assert "a_row[" in text
 
 
 @pytest.mark.parametrize("case", ["mirror", "steps", "two-arrays"])

@@ -1,0 +1,67 @@
+"""Loops that all work-items of a group run in step, as their terms are summed up in order:
+
+    x_row in local memory;  for j < n: s += x_row[j]
+ -> for (jj = 0; jj < n / 16 * 16; jj += 16) for j < 16, unrolled: s += x_row[jj + j];  the rest
+
+Each work-item computes the same, from elements that one read of local memory gives to all of them:
+that takes no longer than if one of them did. What hides the latency of a sum in order are other
+groups, so that arrays in local memory have to be small (`in_step_groups`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from loopxform.ir.affine import value_of
+from loopxform.ir.names import outer_name
+from loopxform.ir.nodes import Assign, For, Function, If, Load, Stmt
+from loopxform.ir.types import Space
+from loopxform.ir.visit import bodies, declared, loads, resolve, stmt_exprs, walk
+from loopxform.model.operations import special
+from loopxform.recipes.deriving import Work
+from loopxform.transforms import Normalise, Split, Stripmine, Unroll
+from loopxform.transforms.edges.bounds import fixed_trips, trip_count
+
+UNROLLED = 16
+"""Iterations of which the reads are under way at the same time."""
+
+
+def left_loops(body: Sequence[Stmt], most: int) -> Iterator[For]:
+    """The loops of more than so many iterations in a mapped program that no work-items share."""
+    for s in body:
+        if isinstance(s, For) and (s.level is None or value_of(trip_count(s)) == 1):
+            held = any(isinstance(x, For) and x.level is not None for _, x in walk(s.body))
+            if held or s.level:
+                yield from left_loops(s.body, most)
+            elif not _is_short(s, most):
+                yield s
+        elif isinstance(s, If):
+            yield from (x for part in bodies(s) for x in left_loops(part, most))
+
+
+def _is_short(s: For, most: int) -> bool:
+    """Whether it has at most so many iterations, those of loops inside included, as can be told."""
+    total = 1
+    for x in (s, *(x for _, x in walk(s.body) if isinstance(x, For))):
+        fixed = fixed_trips(x)
+        total *= most + 1 if fixed is None else fixed[0].value or most + 1
+    return total <= most
+
+
+def in_local_memory(fn: Function, loops: Sequence[For]) -> bool:
+    """Whether loops read nothing but local memory, write to none, and compute nothing that takes
+    long: work-items can run them in step."""
+    own = {n for n, d in declared(fn.body).items() if d.shape and d.space is Space.LOCAL}
+    for _, s in walk(tuple(loops)):
+        stored = isinstance(s, Assign) and isinstance(s.target, Load)
+        if stored or any(x.array not in own for e in stmt_exprs(s) for x in loads(e)):
+            return False
+    return not fn.routines and not any(special(fn, loop.body) for loop in loops)
+
+
+def unroll_in_parts(w: Work, loops: Iterable[str]) -> None:
+    """Unrolls loops in part, where that is legal."""
+    for var in (v for v in loops if len(resolve(w.fn, v)) == 1):
+        over = outer_name(w.fn, var)
+        tiles = (Stripmine(var, str(UNROLLED), over), Normalise(var, "body"))
+        w.attempt(*tiles, Split(over, "full-tiles"), Unroll(f"{var}*"))

@@ -1,0 +1,147 @@
+"""Loops with several sums over a row, a group for each row, which stays in local memory: what your C
+computes, for rows that fit and rows that do not."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from deriving import c
+from harness import CORPUS, assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.floating_point import PERMITTED, SEPARATE
+from loopxform.offload.program import offload
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.schedule import launched, not_known
+from loopxform.runtime.selection import choose
+from loopxform.schedule.params import Options
+from loopxform.targets.target import GENERIC
+from loopxform.verify.check_run import arguments, run
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource, Library
+from loopxform.verify.interp import Program
+
+CENTRED = c(
+    "for (int i = 0; i < n; i++) { float s = 0, v = 0; for (int j = 0; j < m; j++) s += a[i][j]; "
+    "s /= m + 1; for (int j = 0; j < m; j++) { float d = a[i][j] - s; v += d * d; } "
+    "for (int j = 0; j < m; j++) b[i][j] = (a[i][j] - s) * v * g[j]; }",
+    "int n, int m, const float a[restrict n][m], const float g[restrict m], float b[restrict n][m]",
+)
+IN_PLACE = c(
+    "for (int i = 0; i < n; i++) { double *x = a + (long)i * m; double most = -1e300, s = 0; "
+    "for (int j = 0; j < m; j++) if (x[j] > most) most = x[j]; "
+    "for (int j = 0; j < m; j++) { x[j] = x[j] - most; s += x[j]; } "
+    "for (int j = 0; j < m; j++) x[j] = x[j] / s; }",
+    "int n, int m, double *restrict a",
+)
+MOMENTS = c(
+    "for (int i = 0; i < n; i++) { float s = 0, q = 0; for (int j = 0; j < m; j++) s += a[i*m + j];"
+    " for (int j = m - 1; j >= 0; j--) q += a[i*m + j] * a[i*m + j]; b[2*i] = s; b[2*i + 1] = q; }",
+    "int n, int m, const float *restrict a, float *restrict b",
+)
+WHOLE = c(
+    "for (int i = 0; i < n; i++) { int s = 0; long q = 0; for (int j = 0; j < m; j++) s ^= a[i][j];"
+    " for (int j = 0; j < m; j++) { a[i][j] += s; q += a[i][j]; } "
+    "for (int j = 0; j < m; j++) b[i][j] = a[i][m - 1 - j] - (int)(q & 7); }",
+    "int n, int m, int a[restrict n][m], int b[restrict n][m]",
+)
+CASES = {"centred": CENTRED, "in-place": IN_PLACE, "moments": MOMENTS, "whole": WHOLE}
+SMALL = replace(GENERIC, group_size=64, local_bytes=3 * 1024)
+ROWS = (0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 192, 255, 256, 257, 700)
+"""Around a warp, a group, and what fits into a half and a third of 3 KiB."""
+
+
+@cache
+def plan(case: str, *, reassociate: bool = False) -> Plan:
+    """Groups from two elements of a row on."""
+    (routine,) = lx.loads(CASES[case])
+    asked = {"suff_outer_par_0": 5, "suff_intra_par_1": 2}
+    options = Options(reassociate=reassociate, threshold=tuple(asked.items()))
+    done = offload(routine.function, {}, SMALL, options)
+    return emit.kernel(done.derivation, fp=PERMITTED["reassociate"] if reassociate else SEPARATE)
+
+
+def labels(p: Plan, m: int) -> set[str]:
+    """What kernels a row of this length takes."""
+    numbers = (number for number, _ in launched(p, {"n": 3, "m": m}, not_known))
+    return {"row" if "_row[" in p.kernels[n].text else "other" for n in numbers}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", CASES)
+def test_bit_identical_in_order(case: str) -> None:
+    p = plan(case)
+    assert (labels(p, 33), labels(p, 1), labels(p, 4000)) == ({"row"}, {"other"}, {"other"})
+    every = [{"n": n, "m": m} for m in ROWS for n in (3, 7 if m in (16, 64) else 0)]
+    assert_runs_agree(p, CSource(text=CASES[case]), every, 11)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("case", CASES)
+def test_close_in_another_order(case: str) -> None:
+    p, source = plan(case, reassociate=True), CSource(text=CASES[case])
+    assert labels(p, 64) == {"row"}
+    for m in ROWS:
+        found = run(p, source, choose(), {"n": 4, "m": m}, 12)
+        assert found.ok, (m, found.mismatches[0])
+
+
+@pytest.mark.device
+def test_nan_and_the_signs_of_zeros() -> None:
+    """As C has them, for sums and extrema in order."""
+    for case in ("centred", "in-place", "moments"):
+        (routine,) = lx.loads(CASES[case])
+        compiled = CompiledKernel(plan(case), choose())
+        reference = Library(CSource(text=CASES[case]), [routine.function])
+        for seed, m in enumerate((1, 17, 40, 64)):
+            args = arguments(routine.function, {"n": 4, "m": m}, seed)
+            rows = args["a"].reshape(4, m)
+            rows[0] = -0.0
+            rows[1, m // 2] = np.nan
+            rows[2, :: max(1, m - 1)] = np.inf
+            expected, after = copy.deepcopy(args), copy.deepcopy(args)
+            reference.run("f", expected)
+            compiled(**after)
+            assert not compare(expected, after), (case, m)
+            for name, values in expected.items():
+                if isinstance(values, np.ndarray):
+                    same = np.signbit(values) == np.signbit(after[name])
+                    assert (same | np.isnan(values)).all(), (case, m, name)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("reassociate", [False, True], ids=["in-order", "reassociated"])
+def test_no_race_in_the_simulator(case: str, *, reassociate: bool) -> None:
+    p = plan(case, reassociate=reassociate)
+    every = [arguments(p.start, {"n": 2, "m": m}, 3) for m in (17, 33, 66)]
+    report, after = simulate_all(p, every)
+    assert report.clean, report.findings
+    for args, found in zip(every, after):
+        Program(p.start).run(args)
+        if not reassociate or case == "whole":
+            assert not compare({n: args[n] for n in found}, found)
+
+
+@pytest.mark.slow
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "name", ["layer_norm", "softmax_rows", "row_max_normalise", "row_moments", "cosine_similarity"]
+)
+def test_nests_of_the_corpus(name: str) -> None:
+    file = Path(CORPUS, "nests", f"{name}.c")
+    (routine,) = lx.load(file)
+    for reassociate in (False, True):
+        options = Options(reassociate=reassociate)
+        done = offload(routine.function, {}, GENERIC, options)
+        p = emit.kernel(done.derivation, fp=PERMITTED["reassociate"] if reassociate else SEPARATE)
+        for m in (31, 256, 1000):
+            found = run(p, CSource(str(file)), choose(), {"n": 3, "m": m, "eps": 1e-5}, 5)
+            assert found.ok, (m, found.mismatches[0])
