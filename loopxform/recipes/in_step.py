@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from loopxform.ir.accuracy import ULPS
 from loopxform.ir.affine import value_of
+from loopxform.ir.functions import base_name
 from loopxform.ir.names import outer_name
-from loopxform.ir.nodes import Assign, For, Function, If, Load, Stmt
-from loopxform.ir.types import Space
-from loopxform.ir.visit import bodies, declared, loads, resolve, stmt_exprs, walk
-from loopxform.model.operations import special
+from loopxform.ir.nodes import Assign, Bin, Call, Expr, For, Function, If, Load, Stmt
+from loopxform.ir.types import Scalar, Space
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import bodies, declared, loads, resolve, stmt_exprs, walk, walk_expr
+from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Normalise, Split, Stripmine, Unroll
+from loopxform.transforms import Expand, NameTerms, Normalise, Split, Stripmine, Unroll
 from loopxform.transforms.edges.bounds import fixed_trips, trip_count
 
 UNROLLED = 16
@@ -49,14 +52,53 @@ def _is_short(s: For, most: int) -> bool:
 
 
 def in_local_memory(fn: Function, loops: Sequence[For]) -> bool:
-    """Whether loops read nothing but local memory, write to none, and compute nothing that takes
-    long: work-items can run them in step."""
+    """Whether loops read nothing but local memory, and write to none."""
     own = {n for n, d in declared(fn.body).items() if d.shape and d.space is Space.LOCAL}
     for _, s in walk(tuple(loops)):
         stored = isinstance(s, Assign) and isinstance(s.target, Load)
         if stored or any(x.array not in own for e in stmt_exprs(s) for x in loads(e)):
             return False
-    return not fn.routines and not any(special(fn, loop.body) for loop in loops)
+    return True
+
+
+def takes_long(fn: Function, loops: Sequence[For]) -> bool:
+    """Whether loops compute what takes much longer than a sum: quotients, roots, functions."""
+    types = symbols(fn)
+    for _, s in walk(tuple(loops)):
+        divides = isinstance(s, Assign) and s.op == "/"
+        if divides or any(_is_slow(x, types) for e in stmt_exprs(s) for x in walk_expr(e)):
+            return True
+    return False
+
+
+def _is_slow(e: Expr, types: dict[str, Scalar]) -> bool:
+    match e:
+        case Bin("/"):
+            return not type_of(e, types).is_integer
+        case Call(name):
+            base = base_name(name)
+            return base is None or base == "sqrt" or base in ULPS
+    return False
+
+
+def quick_loops(fn: Function, shared: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Those of the shared loops, alone ones, that compute nothing that takes long."""
+    for v in (names[0] for names in shared if len(names) == 1):
+        sites = resolve(fn, v)
+        if not takes_long(fn, [x.loop for x in sites]):
+            yield v
+
+
+def with_terms_apart(nest: Nest, loops: Iterable[str]) -> Nest:
+    """The nest with arrays of the terms that loops sum up, so that they can be computed by many."""
+    w = Work(nest.derivation.titled("Terms apart from their sums"), {})
+    for var in (v for v in loops if len(resolve(w.fn, v)) == 1):
+        known, before = declared(w.fn.body).keys(), w.derivation
+        if w.attempt(NameTerms(var)):
+            made = [n for n in declared(w.fn.body) if n not in known]
+            if not w.attempt(*(Expand(n, (var,)) for n in made)):
+                w.derivation = before
+    return nest.of(w.derivation)
 
 
 def unroll_in_parts(w: Work, loops: Iterable[str]) -> None:

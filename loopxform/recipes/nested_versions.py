@@ -35,7 +35,15 @@ from loopxform.prepare.parallel_band import (
 )
 from loopxform.recipes.buffered_slices import with_slices
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.in_step import UNROLLED, in_local_memory, left_loops, unroll_in_parts
+from loopxform.recipes.in_step import (
+    UNROLLED,
+    in_local_memory,
+    left_loops,
+    quick_loops,
+    takes_long,
+    unroll_in_parts,
+    with_terms_apart,
+)
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, filling, is_counted, time_text, times
@@ -139,8 +147,9 @@ def _is_least(e: Expr, other: Expr) -> bool:
     """Whether an amount is known not to exceed another: a factor of a product (where it is not, the
     product is 0 or less), one of two of which that is the larger, or the same less a number."""
     more = (poly(other) - poly(e)).value
-    larger = isinstance(other, Bin) and other.op == "max" and e in (other.left, other.right)
-    return larger or e in _factors(other) or (more is not None and more > 0)
+    if isinstance(other, Bin) and other.op == "max":
+        return any(e == x or _is_least(e, x) for x in (other.left, other.right))
+    return e in _factors(other) or (more is not None and more > 0)
 
 
 def _factors(e: Expr) -> list[Expr]:
@@ -207,28 +216,33 @@ def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Opti
 def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     """The same where sums must be in order: the work-items of a warp run these loops in step, from
     local memory, which has room for several such groups."""
+    if limits.warp < 2:
+        return None
+    found = _in_a_warp(nest, limits, options)
+    left = [] if found is None else _left(found.tiled, limits.costs.short_loop)
+    if found is not None and takes_long(found.tiled.function, left):
+        found = _in_a_warp(with_terms_apart(nest, [x.var for x in left]), limits, options)
+        left = [] if found is None else _left(found.tiled, limits.costs.short_loop)
+    if found is None or takes_long(found.tiled.function, left):
+        return None
+    if not in_local_memory(found.tiled.function, left):
+        return None
+    w = Work(found.tiled.derivation, {})
+    unroll_in_parts(w, (*(x.var for x in left), *quick_loops(w.fn, found.tiled.choice.shared)))
+    local = replace(found.tiled, derivation=w.derivation)
+    return replace(found, tiled=local, local=local, busy=found.items * UNROLLED, alone=True)
+
+
+def _in_a_warp(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
+    """A group of a warp for each iteration, with slices that it uses again in local memory."""
     bounded = _bounded(nest, limits.local_bytes // limits.costs.in_step_groups)
-    if bounded is None or not bounded.sliced or limits.warp < 2:
+    if bounded is None or not bounded.sliced:
         return None
     sizes = {"Ty": 1, "Tx": limits.warp}
     derive = partial(one_nest, bounded.nest, sizes, "group", limits, options, strict=True)
-    local = possible(derive, *REFUSALS)
-    if isinstance(local, LoopxformError) or (found := _counted(bounded.nest, local)) is None:
-        return None
-    left = _left(local, limits.costs.short_loop)
-    if not in_local_memory(local.function, left):
-        return None
-    w = Work(local.derivation, {})
-    unroll_in_parts(w, (*(x.var for x in left), *(v[0] for v in local.choice.shared if not v[1:])))
-    local = replace(local, derivation=w.derivation)
-    return replace(
-        found,
-        tiled=local,
-        busy=found.items * UNROLLED,
-        local=local,
-        fits=bounded.fits,
-        alone=True,
-    )
+    tiled = possible(derive, *REFUSALS)
+    found = None if isinstance(tiled, LoopxformError) else _counted(bounded.nest, tiled)
+    return None if found is None else replace(found, fits=bounded.fits)
 
 
 @record

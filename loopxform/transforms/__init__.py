@@ -44,6 +44,7 @@ from loopxform.transforms.restructure.final_value import FinalValue
 from loopxform.transforms.restructure.fuse import Fuse
 from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.interchange import Interchange
+from loopxform.transforms.restructure.name_terms import NameTerms
 from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
@@ -111,6 +112,7 @@ STEPS: dict[str, type[Step]] = {
         Fuse,
         Hoist,
         Rematerialise,
+        NameTerms,
         Sequentialise,
         Normalise,
         Split,
@@ -193,6 +195,7 @@ __all__ = [
     "Index32",
     "Interchange",
     "MapTo",
+    "NameTerms",
     "Normalise",
     "Pack",
     "PackOperands",

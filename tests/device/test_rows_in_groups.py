@@ -1,5 +1,5 @@
-"""Loops with several sums over a row, a group for each row, which stays in local memory: what your C
-computes, for rows that fit and rows that do not."""
+"""Loops with several sums over a row, a group for each row, which stays in local memory: what your
+C computes, for rows that fit and rows that do not."""
 
 from __future__ import annotations
 
@@ -51,6 +51,13 @@ WHOLE = c(
     " for (int j = 0; j < m; j++) { a[i][j] += s; q += a[i][j]; } "
     "for (int j = 0; j < m; j++) b[i][j] = a[i][m - 1 - j] - (int)(q & 7); }",
     "int n, int m, int a[restrict n][m], int b[restrict n][m]",
+)
+EXPONENTIALS = c(
+    "for (int i = 0; i < n; i++) { const float *x = a + i * m; float most = -INFINITY, s = 0; "
+    "for (int j = 0; j < m; j++) most = fmaxf(most, x[j]); "
+    "for (int j = 0; j < m; j++) s += expf(x[j] - most); "
+    "for (int j = 0; j < m; j++) b[i * m + j] = x[j] - most - logf(s); }",
+    "int n, int m, const float *restrict a, float *restrict b",
 )
 CASES = {"centred": CENTRED, "in-place": IN_PLACE, "moments": MOMENTS, "whole": WHOLE}
 SMALL = replace(GENERIC, group_size=64, local_bytes=3 * 1024)
@@ -130,6 +137,22 @@ def test_no_race_in_the_simulator(case: str, *, reassociate: bool) -> None:
             assert not compare({n: args[n] for n in found}, found)
 
 
+@pytest.mark.device
+@pytest.mark.parametrize("reassociate", [False, True], ids=["in-order", "reassociated"])
+def test_terms_that_take_long(*, reassociate: bool) -> None:
+    """Work-items compute them, and sum them up in order afterwards where that is asked for."""
+    text = f"#include <math.h>\n{EXPONENTIALS}"
+    (routine,) = lx.loads(text)
+    named = (("suff_outer_par_0", 9), ("suff_intra_par_1", 2))
+    options = Options(reassociate=reassociate, threshold=named)
+    done = offload(routine.function, {}, SMALL, options)
+    p = emit.kernel(done.derivation, fp=PERMITTED["reassociate"] if reassociate else SEPARATE)
+    assert ("s_term[" in p.kernels[0].text) is not reassociate
+    for m in (0, 1, 2, 31, 33, 64, 100, 128, 129, 200):
+        found = run(p, CSource(text=text), choose(), {"n": 4, "m": m}, 12)
+        assert found.ok, (m, found.mismatches[0])
+
+
 @pytest.mark.slow
 @pytest.mark.device
 @pytest.mark.parametrize(
@@ -143,5 +166,7 @@ def test_nests_of_the_corpus(name: str) -> None:
         done = offload(routine.function, {}, GENERIC, options)
         p = emit.kernel(done.derivation, fp=PERMITTED["reassociate"] if reassociate else SEPARATE)
         for m in (31, 256, 1000):
-            found = run(p, CSource(str(file)), choose(), {"n": 3, "m": m, "eps": 1e-5}, 5)
+            every = {"n": 3, "m": m, "d": m, "eps": 1e-5}
+            sizes = {x.name: every[x.name] for x in p.start.objects if not x.array}
+            found = run(p, CSource(str(file)), choose(), sizes, 5)
             assert found.ok, (m, found.mismatches[0])

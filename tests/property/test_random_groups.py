@@ -96,6 +96,7 @@ IN_ORDER = (
     "for (int j = 0; j < m + 9; j++) { X[i][j] = A[i][@{j|m + 8 - j}] - v; s += X[i][j]; }",
     "for (int j = 0; j < m + 9; j++) X[i][j] @{=|+=|*=} A[i][j] * v@{| + s};",
     "for (int j = m - 1; j >= 0; j--) v += X[i][j];",
+    "for (int j = 0; j < m; j++) { s += A[i][j] / @{3|(j + 1)}; v -= A[i][j]; }",
     "for (int j = 0; j < m; j++) if (A[i][j] > 0) s += X[i][j];",
     "s /= m + 1;",
     "v = s + 2;",
