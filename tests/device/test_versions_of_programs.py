@@ -28,6 +28,7 @@ SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
         {"outer": 3, "numX": 0, "numY": 4, "numT": 3, **MARKET},
         {"outer": 20, "numX": 33, "numY": 17, "numT": 1, **MARKET},
         {"outer": 17, "numX": 32, "numY": 19, "numT": 6, **MARKET},
+        {"outer": 2, "numX": 60, "numY": 9, "numT": 3, **MARKET},
     ),
     "smoothed_rows": (
         {"n": 3, "m": 300, "rounds": 4},

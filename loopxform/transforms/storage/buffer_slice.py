@@ -152,7 +152,7 @@ class _Buffer:
 
     # ------------------------------------------------------------ what is legal
 
-    def exists(self, box: Extent) -> bool:
+    def is_touched(self, box: Extent) -> bool:
         """Whether the program has all elements that are copied, in each iteration: the slice lies
         in the box that is touched, as far as there is one."""
         alone = replace(self.site.loop, body=(self.copy("", back=False),))
@@ -197,7 +197,7 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
         text = f"the extent of '{array}' depends on '{min(changing)}', which changes"
         return Obstacle("LX145", text, remedy="leave it where it is")
     buffer = _Buffer(fn, site, array, target, found, extents)
-    if not buffer.exists(box):
+    if not buffer.is_touched(box):
         text = f"a slice of '{array}' may reach past what is touched"
         return Obstacle(_BOUNDS, text, remedy="leave it where it is")
     if array not in writes(site.loop.body):
