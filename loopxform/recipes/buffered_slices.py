@@ -13,19 +13,22 @@ from collections import Counter
 from collections.abc import Iterator
 
 from loopxform.ir.nodes import For, Stmt
-from loopxform.ir.visit import declared, loads, stmt_exprs, walk
+from loopxform.ir.visit import declared, loads, names, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.intra_group import fixed_bytes
 from loopxform.transforms import BufferSlice
 
 
-def with_slices(nest: Nest, most_bytes: int) -> tuple[Nest, int]:
+def with_slices(nest: Nest, most_bytes: int, *, rows: bool) -> tuple[Nest, int]:
     """The nest with buffers for the slices that several loops of an iteration use, as far as that
-    is legal, and the bytes of those that have a fixed size, at most so many in all."""
+    is legal, and the bytes of those that have a fixed size, at most so many in all; only for slices
+    that loops walk along in memory, where these have to be `rows`."""
     w = Work(nest.derivation.titled("Slices that an iteration uses again"), {})
     loop, taken = nest.parallel[-1], 0
     for array in _used_again(nest.innermost):
+        if rows and not _is_row(nest.innermost, array):
+            continue
         before, known = w.derivation, declared(w.fn.body).keys()
         if w.attempt(BufferSlice(array, loop)):
             (made,) = (d for n, d in declared(w.fn.body).items() if n not in known)
@@ -41,6 +44,13 @@ def _used_again(loop: For) -> list[str]:
     """Arrays that several loops in the body use, in text order."""
     uses = Counter(array for s in _outermost(loop.body) for array in dict.fromkeys(_arrays(s)))
     return [array for array, count in uses.items() if count > 1]
+
+
+def _is_row(loop: For, array: str) -> bool:
+    """Whether a loop in the body counts the last subscript of an array."""
+    inside = {s.var for _, s in walk(loop.body) if isinstance(s, For)}
+    used = (x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in loads(e))
+    return any(names(x.index[-1]) & inside for x in used if x.array == array)
 
 
 def _outermost(body: tuple[Stmt, ...]) -> Iterator[For]:

@@ -203,7 +203,7 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
     """With slices that an iteration uses again in local memory, and arrays of an iteration."""
-    bounded = _bounded(nest, limits.local_bytes // limits.costs.resident_groups)
+    bounded = _bounded(nest, limits.local_bytes // limits.costs.resident_groups, rows=False)
     if bounded is None:
         return found
     derive = partial(one_nest, bounded.nest, {}, "group", limits, options, strict=True)
@@ -235,7 +235,7 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
 
 def _in_a_warp(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     """A group of a warp for each iteration, with slices that it uses again in local memory."""
-    bounded = _bounded(nest, limits.local_bytes // limits.costs.in_step_groups)
+    bounded = _bounded(nest, limits.local_bytes // limits.costs.in_step_groups, rows=True)
     if bounded is None or not bounded.sliced:
         return None
     sizes = {"Ty": 1, "Tx": limits.warp}
@@ -255,10 +255,11 @@ class _Bounded:
     fits: tuple[Expr, ...]
 
 
-def _bounded(nest: Nest, room: int) -> _Bounded | None:
-    """Slices that an iteration uses again get buffers, which are arrays of the iteration, and these
-    a fixed size where their extents are parameters, of at most so many bytes together."""
-    sliced, taken = with_slices(nest, room)
+def _bounded(nest: Nest, room: int, *, rows: bool) -> _Bounded | None:
+    """Slices that an iteration uses again, or `rows` alone, get buffers, which are arrays of the
+    iteration, and these a fixed size where their extents are parameters, of at most so many bytes
+    together."""
+    sliced, taken = with_slices(nest, room, rows=rows)
     arrays = [s for _, s in walk(sliced.innermost.body) if isinstance(s, Decl) and _is_open(s)]
     known = frozenset(p.name for p in nest.function.objects if not p.array)
     fixed = known - writes(nest.function.body)

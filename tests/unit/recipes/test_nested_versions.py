@@ -151,8 +151,9 @@ def test_sums_in_order_run_in_step(golden: Golden) -> None:
         MEAN.replace("s += a[i][j]", "s += a[i][j] / s"),
         MEAN.replace("s += a[i][j]", "s += a[i][j] * b[j & 1][0]"),
         MEAN.replace("w += a[i][j] * a[i][j - 1]", "w += a[i][j] * a[(i + 1) % n][j]"),
+        MEAN.replace("a[i][j]", "a[j][i]").replace("a[i][j - 1]", "a[j][i]"),
     ],
-    ids=["quotients-of-sums", "global-memory", "no-row"],
+    ids=["quotients-of-sums", "global-memory", "no-row", "columns"],
 )
 def test_sums_in_order_that_leave_groups_out(source: str) -> None:
     assert labels(offload(untiled(source), {}, GENERIC).derivation) == []
