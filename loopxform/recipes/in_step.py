@@ -25,9 +25,6 @@ from loopxform.recipes.deriving import Work
 from loopxform.transforms import Expand, NameTerms, Normalise, Split, Stripmine, Unroll
 from loopxform.transforms.edges.bounds import fixed_trips, trip_count
 
-UNROLLED = 16
-"""Iterations of which the reads are under way at the same time."""
-
 
 def left_loops(body: Sequence[Stmt], most: int) -> Iterator[For]:
     """The loops of more than so many iterations in a mapped program that no work-items share."""
@@ -101,9 +98,9 @@ def with_terms_apart(nest: Nest, loops: Iterable[str]) -> Nest:
     return nest.of(w.derivation)
 
 
-def unroll_in_parts(w: Work, loops: Iterable[str]) -> None:
-    """Unrolls loops in part, where that is legal."""
+def unroll_in_parts(w: Work, loops: Iterable[str], count: int) -> None:
+    """Unrolls so many iterations of each of the loops, where that is legal."""
     for var in (v for v in loops if len(resolve(w.fn, v)) == 1):
         over = outer_name(w.fn, var)
-        tiles = (Stripmine(var, str(UNROLLED), over), Normalise(var, "body"))
+        tiles = (Stripmine(var, str(count), over), Normalise(var, "body"))
         w.attempt(*tiles, Split(over, "full-tiles"), Unroll(f"{var}*"))

@@ -36,7 +36,6 @@ from loopxform.prepare.parallel_band import (
 from loopxform.recipes.buffered_slices import with_slices
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.in_step import (
-    UNROLLED,
     in_local_memory,
     left_loops,
     quick_loops,
@@ -228,9 +227,10 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     if not in_local_memory(found.tiled.function, left):
         return None
     w = Work(found.tiled.derivation, {})
-    unroll_in_parts(w, (*(x.var for x in left), *quick_loops(w.fn, found.tiled.choice.shared)))
+    count, shared = limits.costs.in_step_unrolled, found.tiled.choice.shared
+    unroll_in_parts(w, (*(x.var for x in left), *quick_loops(w.fn, shared)), count)
     local = replace(found.tiled, derivation=w.derivation)
-    return replace(found, tiled=local, local=local, busy=found.items * UNROLLED, alone=True)
+    return replace(found, tiled=local, local=local, busy=found.items * count, alone=True)
 
 
 def _in_a_warp(nest: Nest, limits: Limits, options: Options) -> Grouped | None:

@@ -54,7 +54,8 @@ class Costs:
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit,
-    `in_step_groups` where work-items sum up in step: what one waits for hides behind other groups.
+    `in_step_groups` where work-items sum up in step: what one waits for hides behind other groups,
+    and behind the reads of the `in_step_unrolled` iterations that are unrolled.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
@@ -101,6 +102,7 @@ class Costs:
     update_copies: int = 1
     resident_groups: int = 2
     in_step_groups: int = 3
+    in_step_unrolled: int = 16
     row: float = 36
     shared_word: float = 2.7
     row_wait: float = 120000
