@@ -62,8 +62,8 @@ from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
-from loopxform.transforms.storage.carry import Carry
 from loopxform.transforms.storage.buffer_slice import BufferSlice
+from loopxform.transforms.storage.carry import Carry
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
@@ -174,8 +174,8 @@ __all__ = [
     "BlockCyclic",
     "BoundExtent",
     "BoundingBox",
-    "Carry",
     "BufferSlice",
+    "Carry",
     "ClampEdges",
     "Coalesce",
     "ConvertOnCopy",
