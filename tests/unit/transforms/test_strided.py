@@ -68,9 +68,9 @@ REFUSALS = {
     ),
     "ends-anywhere": (
         c(
-            "for (int i = 0; i < n; i++) { int t = 0; for (int k = 0; k < a[i]; k++) t += k; "
+            "for (int i = 0; i < n; i++) { int t = 0; for (long k = 0; k < a[i]; k++) t += k; "
             "s[i] = t; }",
-            "int n, const int a[n], int s[n]",
+            "int n, const long a[n], int s[n]",
         ),
         "rfactor k 4 strided",
     ),
