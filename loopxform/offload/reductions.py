@@ -62,7 +62,7 @@ def in_parts(program: Program, s: For) -> bool:
     combined = s.var
     if size is not None:
         before, chunk = w.fn, s.var if size == 1 else outer_name(w.fn, s.var)
-        if not w.attempt(Rfactor(s.var, str(size), allowed)) or not _has_room(before, w.fn):
+        if not w.attempt(Rfactor(s.var, str(size), allowed)) or not has_room(before, w.fn):
             return False
         made = {x.loop.var for x in loops(w.fn)} - {x.loop.var for x in loops(before)}
         (combined,) = made - {chunk}
@@ -135,7 +135,7 @@ def _known_trips(s: For, otherwise: int) -> int:
     return otherwise + 1 if known is None else known
 
 
-def _has_room(before: Function, after: Function) -> bool:
+def has_room(before: Function, after: Function) -> bool:
     """Whether the extents of the new arrays are known before the first kernel."""
     fixed = frozenset(p.name for p in after.objects if not p.array) - writes(after.body)
     known = {s.name for _, s in walk(before.body) if isinstance(s, Decl)}

@@ -14,6 +14,7 @@ from loopxform.analysis.running import Scan, scan_of
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import declared, loops, resolve, walk, writes
 from loopxform.offload.program_state import Program
+from loopxform.offload.reductions import has_room
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import Carry, Privatise, ReduceThenScan
@@ -44,9 +45,14 @@ def in_scans(program: Program, s: For) -> bool:
             program.hints[s.var] = f"{why[0].message} ({why[0].remedy})"
         return False
     var = s.var
-    for _ in range(LEVELS):
-        before = {site.loop.var for site in loops(w.fn)}
+    for level in range(LEVELS):
+        plain, before = w.derivation, {site.loop.var for site in loops(w.fn)}
         if not w.attempt(ReduceThenScan(var, str(size), allowed)):
+            break
+        if not has_room(plain.function, w.fn):
+            if level == 0:
+                return False
+            w.derivation = plain
             break
         w.derivation = told_apart(w.derivation)
         chunks, between = _made(w.fn, before)

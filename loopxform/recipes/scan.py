@@ -13,15 +13,15 @@ parallel loop. (Kirk and Hwu, "Programming Massively Parallel Processors", secti
 
 from __future__ import annotations
 
-from math import isqrt
+from math import isqrt, prod
 from typing import ClassVar
 
 from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import Obstacle, TransformError
-from loopxform.ir.affine import poly
+from loopxform.ir.affine import poly, value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Copy, Decl, For
-from loopxform.ir.typing import symbols
+from loopxform.ir.types import Space
 from loopxform.ir.visit import at, bodies, loads, loops, resolve, stmt_exprs, walk
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
@@ -64,40 +64,63 @@ class ScanInGroup:
         return Choice(self.name, (), k, group=("Tx",), shared=((k,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        allowed = "reassociate" if options.reassociate else ""
-        (chunks,) = nest.parallel
         (loop,) = sequential(nest.innermost.body)
-        length, items = _length(loop), w.sizes["Tx"]
-        assert length is not None
-        known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
-        before = {site.loop.var for site in loops(w.fn)}
-        w.stage("Stores of neighbours by neighbours")
-        room = limits.local_bytes
-        for array in _along(loop, stored=True):
-            w.attempt(StageStores(array, loop.var))
-        shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
-        w.stage("Running values of the chunks of work-items")
-        per_item = -(-length // items)
-        between = _in_parts(w, loop.var, per_item, allowed)
-        if items > limits.costs.combined_alone:
-            between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
-        once = _alone(w, between)
-        w.do(Parallelise(once))
-        w.stage("What the chunks read in local memory")
-        for array in _along(loop, stored=False):
-            if (size := length * symbols(w.fn)[array].bytes) <= room:
-                room -= size if w.attempt(CopyToLocal(array, chunks)) else 0
-        w.stage("Mapping each chunk to a group")
-        for v in shared:
-            w.do(RoundRobin(v, w.size("Tx"), fresh(w.fn, f"{v}_t")))
-        w.do(MapTo(chunks, "group.x"))
-        (site,) = resolve(w.fn, chunks)
-        _require_shared(site.loop)
-        w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
-        made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
-        w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
-        w.attempt(SeparateFullTiles(chunks))
-        return Mapped(choice)
+        stored, read = (_along(loop, stored=x) for x in (True, False))
+        staged, start = [*stored, *read], w.derivation
+        while True:
+            kept = [a for a in stored if a in staged], [a for a in read if a in staged]
+            _in_group(w, nest, *kept, options, limits)
+            used = _local_bytes(w, nest.parallel[0])
+            if used <= limits.local_bytes:
+                return Mapped(choice)
+            if not staged:
+                text = f"a chunk needs {used} bytes, and there is room for {limits.local_bytes}"
+                raise TransformError("promote-to-local", (Obstacle("LX169", text),))
+            staged.pop()
+            w.derivation = start
+
+
+def _in_group(
+    w: Work, nest: Nest, stored: list[str], read: list[str], options: Options, limits: Limits
+) -> None:
+    """Maps a chunk to a group, with what is stored and read by way of local memory. Raises
+    TransformError."""
+    allowed = "reassociate" if options.reassociate else ""
+    (chunks,) = nest.parallel
+    (loop,) = sequential(nest.innermost.body)
+    length, items = _length(loop), w.sizes["Tx"]
+    assert length is not None
+    known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
+    before = {site.loop.var for site in loops(w.fn)}
+    w.stage("Stores of neighbours by neighbours")
+    for array in stored:
+        w.attempt(StageStores(array, loop.var))
+    shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
+    w.stage("Running values of the chunks of work-items")
+    between = _in_parts(w, loop.var, -(-length // items), allowed)
+    if items > limits.costs.combined_alone:
+        between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
+    once = _alone(w, between)
+    w.do(Parallelise(once))
+    w.stage("What the chunks read in local memory")
+    for array in read:
+        w.attempt(CopyToLocal(array, chunks))
+    w.stage("Mapping each chunk to a group")
+    for v in shared:
+        w.do(RoundRobin(v, w.size("Tx"), fresh(w.fn, f"{v}_t")))
+    w.do(MapTo(chunks, "group.x"))
+    (site,) = resolve(w.fn, chunks)
+    _require_shared(site.loop)
+    w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
+    made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
+    w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
+    w.attempt(SeparateFullTiles(chunks))
+
+
+def _local_bytes(w: Work, chunks: str) -> int:
+    (site,) = resolve(w.fn, chunks)
+    local = (s for _, s in walk(site.loop.body) if isinstance(s, Decl) and s.space is Space.LOCAL)
+    return sum(s.type.bytes * prod(value_of(e) or 1 for e in s.shape) for s in local)
 
 
 def _length(loop: For) -> int | None:
