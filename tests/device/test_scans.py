@@ -1,0 +1,149 @@
+"""Loops with running values as whole functions: on a device, in the simulator, as C does."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from harness import assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Decl
+from loopxform.ir.types import Space
+from loopxform.ir.visit import walk
+from loopxform.targets.profile import PROFILES
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+
+@dataclass(frozen=True)
+class Case:
+    """The parameters of a function, and its body."""
+
+    body: str
+    params: str = "int n, const int a[restrict n], int y[restrict n], int b[restrict n]"
+
+
+def loop(body: str, before: str = "int s = 0;") -> str:
+    return f"{before} for (int k = 0; k < n; k++) {{ {body} }}"
+
+
+ONE = "int n, const int a[restrict n], int y[restrict n], int b[restrict 1]"
+CASES = {
+    "sum": Case(loop("s += a[k]; y[k] = s;")),
+    "exclusive": Case(loop("y[k] = s; s += a[k];", "int s = b[0];") + " b[0] = s;", ONE),
+    "in-place": Case("for (int k = 1; k < n; k++) b[k] += b[k - 1];"),
+    "maximum": Case(
+        loop("if (a[k] > s) s = a[k]; y[k] = s;", "float s = -1;"),
+        "int n, const float a[restrict n], float y[restrict n]",
+    ),
+    "several": Case(
+        loop(
+            "s += a[k]; if (m < a[k]) m = a[k]; z ^= a[k]; y[k] = s - m;",
+            "int s = 0, m = 0, z = 0;",
+        )
+        + " b[0] = z;",
+        ONE,
+    ),
+    "linear": Case(loop("s = (unsigned)a[k] * s + b[k]; y[k] = s;", "unsigned s = 1;")),
+    "polynomial": Case(loop("s = s * 31 + a[k];", "unsigned s = 7;") + " b[0] = s;", ONE),
+    "segments": Case(loop("if (b[k] > 1) s = 0; s += a[k]; y[k] = s;")),
+    "compaction": Case(loop("if (a[k] > 2) y[i++] = a[k];", "int i = 0;") + " b[0] = i;", ONE),
+    "wide": Case(
+        loop("s = s * 31 + a[k]; y[k] = s;", "unsigned long s = 1;"),
+        "int n, const int a[restrict n], unsigned long y[restrict n]",
+    ),
+    "rows": Case(
+        loop("for (int j = 0; j < 3; j++) s += a[k][j]; y[k] = s;"),
+        "int n, const int a[restrict n][3], int y[restrict n]",
+    ),
+}  # fmt: skip
+
+
+def text(case: Case) -> str:
+    return f"void f({case.params}) {{ {case.body} }}\n"
+
+
+def recipes(done: lx.OffloadedRoutine) -> list[str]:
+    return [p.tiled.recipe for p in done.parts if p.tiled]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", CASES)
+def test_as_the_c_program(name: str) -> None:
+    source = text(CASES[name])
+    done = lx.loads(source)["f"].offload(contract=False)
+    assert "scan" in recipes(done)
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    sizes = tuple({"n": n} for n in (0, 1, 2303, 2304, 2305, 70000))
+    assert_runs_agree(plan, CSource(text=source), sizes, 3)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", ["sum", "several", "linear", "segments", "compaction"])
+def test_without_races(name: str) -> None:
+    """In the simulator: no race, nothing out of bounds, nothing that was never set."""
+    costs = replace(PROFILES["generic"].costs, scan_terms=12, combined_alone=2)
+    limits = replace(PROFILES["generic"], costs=costs)
+    done = lx.loads(text(CASES[name]))["f"].offload(contract=False, limits=limits)
+    plan = emit.kernel(done.derivation)
+    given = [arguments(plan.start, {"n": n}, 5) for n in (0, 1, 12, 13, 200)]
+    before = copy.deepcopy(given)
+    report, after = simulate_all(plan, given)
+    assert report.clean, report.findings
+    for args, found in zip(before, after):
+        Program(plan.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("kind", ["float", "double"])
+def test_sums_of_real_numbers_need_permission(kind: str) -> None:
+    source = f"""void f(int n, const {kind} a[restrict n], {kind} y[restrict n])
+      {{ {kind} s = 0; for (int k = 0; k < n; k++) {{ s += a[k]; y[k] = s; }} }}"""
+    f = lx.loads(source)["f"]
+    (plain,) = f.offload().parts
+    assert plain.kind == "one work-item"
+    assert "floating-point addition is not associative" in plain.why
+    values = np.arange(9000, dtype=np.dtype("f4" if kind == "float" else "f8")) % 7
+    sums = np.zeros_like(values)
+    f.offload(reassociate=True).compile()(n=9000, a=values, y=sums)
+    assert np.array_equal(sums, np.cumsum(values))
+
+
+@pytest.mark.parametrize("profile", ["h100", "mali"])
+def test_what_fits_is_staged(profile: str) -> None:
+    """Of doubles, and many arrays: as much as a group has room for."""
+    names = "yzvwx"
+    arrays = ", ".join(f"double {name}[restrict n]" for name in names)
+    stores = " ".join(f"{name}[k] = m + {n};" for n, name in enumerate(names))
+    source = f"""void f(int n, const double a[restrict n], {arrays})
+      {{ double m = 0; for (int k = 0; k < n; k++) {{ if (a[k] > m) m = a[k]; {stores} }} }}"""
+    done = lx.loads(source)["f"].offload(limits=profile)
+    assert recipes(done).count("scan") == 4
+    for part in done.parts:
+        if part.tiled:
+            fn = part.tiled.function
+            local = [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.LOCAL]
+            words = [s.type.bytes * (value_of(s.shape[0]) or 1) for s in local]
+            assert 0 < sum(words) <= 4 * PROFILES[profile].local_bytes
+
+
+def test_numbers_of_chunks_that_are_data() -> None:
+    source = """void f(int n, const int a[n], const unsigned u[n], unsigned y[n], unsigned r[1]) {
+      unsigned s = 1, t = 1;
+      for (int k = 0; k < n; k++) {
+        s = s * s + u[k];
+        for (int j = 0; j < (a[k] & 3); j++) t = u[k];
+        y[k] = s; }
+      r[0] = t + s; }"""
+    done = lx.loads(source)["f"].offload()
+    assert recipes(done) == []
+    assert emit.kernel(done.derivation, fp=SEPARATE).kernels
