@@ -43,7 +43,7 @@ class Elementwise:
         *outer, x = nest.parallel[-2:]
         if not outer:
             return Choice(self.name, (Dim(x, "Tx", "Rx"),), x, tiles=Tiles(1, 256, Ry=1, Rx=most))
-        rows = Tiles(Ty=8, Tx=32, Ry=most, Rx=1)
+        rows = Tiles(Ty=2, Tx=128, Ry=most, Rx=1)
         return Choice(self.name, (Dim(outer[0], "Ty", "Ry"), Dim(x, "Tx")), x, tiles=rows)
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:

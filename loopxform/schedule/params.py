@@ -199,7 +199,7 @@ KINDS: Mapping[Recipe, RecipeKind] = {
         RecipeKind(
             "elementwise",
             "several elements for each work-item",
-            Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
+            Tiles(Ty=2, Tx=128, Ry=4, Rx=1),
             ("Ty", "Tx", "Ry", "Rx"),
             frozenset({"several elements"}),
         ),
