@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from loopxform.analysis.idioms.readable import Range, Unknown, unsafe
-from loopxform.analysis.idioms.searches import Search, ends_at_truth, search_at
+from loopxform.analysis.idioms.readable import Range, Unknown, computed, unsafe
+from loopxform.analysis.idioms.searches import Search, ends_at_truth, kept_value, search_at
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
@@ -48,7 +48,6 @@ from loopxform.ir.visit import (
     names,
     reads,
     replace_at,
-    stmt_exprs,
     substitute,
     substitute_body,
     walk,
@@ -96,16 +95,17 @@ def _reduced(fn: Function, path: Path, found: Search) -> Function | Unknown | No
     if not private <= found.flow.declared:
         name = min(private - found.flow.declared)
         return Unknown(f"each iteration sets '{name}'", "declare it in the loop")
-    asked = [e for s in found.asked for e in stmt_exprs(s.stmt)] if found.exits else []
+    asked = [e for s in found.asked for e in computed(s.stmt)] if found.exits else []
     over = Range(found.counter, start, found.end)
-    return unsafe(fn, (*asked, *found.conditions), over) or _made(fn, path, found, start, exits)
+    why = _miscounted(fn, found) or unsafe(fn, (*asked, *found.conditions), over)
+    return why or _made(fn, path, found, start, exits)
 
 
 def _start(fn: Function, path: Path, found: Search) -> Expr | None:
-    """What the counter begins with, where it and its end are compared as numbers."""
+    """What the counter begins with, where its end is a whole number."""
     loop = found.flow.loop
     lo = loop.lo if isinstance(loop, For) else _set_before(fn, path, found.counter, directly=True)
-    if lo is None or found.counter in names(lo) or _type(fn, found) is None:
+    if lo is None or found.counter in names(lo) or not _end(fn, found).is_integer:
         return None
     more = isinstance(loop, For) and loop.sets
     if more or any(isinstance(s.stmt, For) or _stores(s.stmt) for s in found.asked):
@@ -118,7 +118,7 @@ def _open(fn: Function, path: Path, found: Search) -> tuple[Expr, ...]:
     conditions = []
     for name, cond in found.flags.items():
         value = _set_before(fn, path, name)
-        known = None if value is None else value_of(value)
+        known = None if value is None else kept_value(value, symbols(fn)[name])
         if known is None or bool(known) == ends_at_truth(cond):
             conditions.append(cond)
     return tuple(conditions)
@@ -128,13 +128,25 @@ def _stores(s: Stmt) -> bool:
     return isinstance(s, Assign) and isinstance(s.target, Load)
 
 
-def _type(fn: Function, found: Search) -> Scalar | None:
-    """A type that holds the counter and its end, which are compared as numbers."""
-    types, own = symbols(fn), _own(fn, found)
-    end = own if value_of(found.end) is not None else type_of(found.end, types)
-    if not end.is_integer or own.is_unsigned != end.is_unsigned:
-        return None
-    return end if end.bytes > own.bytes else own
+def _miscounted(fn: Function, found: Search) -> Unknown | None:
+    """Why numbers of the type of the counter do not say where the first hit is."""
+    own, end, fixed = _own(fn, found), _end(fn, found), value_of(found.end)
+    name = found.counter
+    if fixed is not None:
+        if own.least <= fixed <= own.most:
+            return None
+        return Unknown(f"'{name}' never is {fixed}", "declare it with a wider type")
+    if own.is_unsigned or end.is_unsigned:
+        text = f"'{name}' or its end is unsigned, and may wrap around"
+        return Unknown(text, "count in int or long")
+    if end.bytes > own.bytes:
+        return Unknown(f"its end is wider than '{name}'", f"declare '{name}' as {end.c}")
+    return None
+
+
+def _end(fn: Function, found: Search) -> Scalar:
+    """The type of the end."""
+    return type_of(found.end, symbols(fn))
 
 
 def _own(fn: Function, found: Search) -> Scalar:
@@ -195,9 +207,7 @@ def _leading(body: tuple[Stmt, ...], path: Path) -> tuple[Stmt, ...]:
 def _made(
     fn: Function, path: Path, found: Search, start: Expr, exits: tuple[Stmt, ...]
 ) -> Function:
-    loop, type = found.flow.loop, _type(fn, found)
-    assert type is not None
-    origin = loop.origin
+    loop, type, origin = found.flow.loop, _own(fn, found), found.flow.loop.origin
     first, counter = fresh(fn, "first"), fresh(fn, found.counter)
     least = Assign(Var(first), Var(counter), label="S", origin=origin)
     opened = _open(fn, path, found)
@@ -214,8 +224,7 @@ def _made(
         asks = None if loop.asks is None else substitute(loop.asks, {loop.var: Var(counter)})
         over = replace(loop, var=counter, body=body, live_out=False, asks=asks)
     else:
-        own = _own(fn, found)
-        over = For(counter, start, found.end, Const(1), body, type=own, origin=origin)
+        over = For(counter, start, found.end, Const(1), body, type=type, origin=origin)
     begin = Assign(Var(first), found.end, label="S", origin=origin)
     runs = _all((*opened, Bin("<", start, found.end)))
     after = _after(fn, found, Select(runs, _last(found, first), start), exits, first)

@@ -11,6 +11,7 @@ import loopxform as lx
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
+from loopxform.prepare.searches import searches_as_reductions
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
@@ -116,6 +117,26 @@ LEFT = {
         "for (int i = 0; i < n; i++) if (a[i] % b[i] > 3) { pos = i; break; }",
         "but later iterations may divide by 0: a[i] % b[i] (divide by a constant",
     ),
+    "a division on the way": (
+        "const int a[n], const int b[n]",
+        "for (int i = 0; i < n; i++) { int w = a[i]; w /= b[i]; if (w > 3) { pos = i; break; } }",
+        "but later iterations may divide by 0: w / b[i] (divide by a constant",
+    ),
+    "a counter that never gets to the end": (
+        "const int a[200], const int b[n]",
+        "signed char i; for (i = 0; i < 200; i++) if (a[i] > 3) { pos = i; break; }",
+        "but 'i' never is 200 (declare it with a wider type)",
+    ),
+    "a counter with less bytes": (
+        "const int a[n], const int b[n]",
+        "short i; for (i = 0; i < n; i++) if (a[i] > 3) { pos = i; break; }",
+        "but its end is wider than 'i' (declare 'i' as int)",
+    ),
+    "an unsigned counter": (
+        "const int a[size], const int b[n]",
+        "for (unsigned i = 0; i < size; i++) if (a[i] > 3) { pos = i; break; }",
+        "but 'i' or its end is unsigned, and may wrap around (count in int or long)",
+    ),
     "a variable of the function": (
         "const int a[n], const int b[n]",
         "int w; for (int i = 0; i < n; i++) { w = a[i]; if (w > 3) { pos = i; break; } }",
@@ -127,10 +148,17 @@ LEFT = {
 @pytest.mark.parametrize("case", LEFT)
 def test_what_stays_says_why(case: str) -> None:
     arrays, body, why = LEFT[case]
-    head = f"void f(int n, int m, {arrays}, int out[restrict 1])"
+    head = f"void f(int n, int m, unsigned size, {arrays}, int out[restrict 1])"
     made = lx.loads(f"{head} {{ int pos = -1; {body} out[0] = pos; }}")["f"].offload()
     (part,) = (p for p in made.parts if p.kind == "one work-item")
     assert why in part.why
+
+
+def test_a_flag_that_loses_its_value_ends_no_search() -> None:
+    body = "unsigned char go = 0; for (i = 0; i < n && !go; i++) if (a[i] > 3) go = 256;"
+    head = "void f(int n, const int a[restrict n], int out[restrict 1])"
+    fn = lx.loads(f"{head} {{ int i; {body} out[0] = i; }}")["f"].function
+    assert searches_as_reductions(fn).fn is fn
 
 
 def test_a_search_in_a_parallel_loop_stops_at_its_hit() -> None:

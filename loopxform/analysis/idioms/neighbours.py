@@ -55,8 +55,16 @@ def scan_of_elements(flow: Flow, name: str) -> Idiom | None:
 
 
 def _idiom(site: Site, target: Load, op: str) -> Idiom:
-    condition = " && ".join(map(str, site.guards))
-    return Idiom("scan", target.array, op, "inclusive", condition=condition, paths=(site.path,))
+    """Elements that a condition leaves alone are what the next ones begin with."""
+    return Idiom(
+        "scan",
+        target.array,
+        op,
+        "inclusive",
+        segmented=bool(site.guards),
+        condition=" && ".join(map(str, site.guards)),
+        paths=(site.path,),
+    )
 
 
 def _without(e: Expr, name: str) -> Expr:

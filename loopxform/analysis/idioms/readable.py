@@ -12,10 +12,22 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from loopxform.ir.affine import Poly, poly, value_of
-from loopxform.ir.nodes import Bin, Call, Const, Decl, Expr, Function, Load, Param, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Const,
+    Decl,
+    Expr,
+    Function,
+    Load,
+    Param,
+    Stmt,
+    Var,
+)
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import declared, loops, names, walk_expr, writes
+from loopxform.ir.visit import declared, loops, names, stmt_exprs, walk_expr, writes
 from loopxform.records import record
 
 
@@ -34,6 +46,13 @@ class Unknown:
 
     message: str
     remedy: str
+
+
+def computed(s: Stmt) -> tuple[Expr, ...]:
+    """What a statement computes, the operation of an update included."""
+    if isinstance(s, Assign) and s.op:
+        return (Bin(s.op, s.target, s.value),)
+    return stmt_exprs(s)
 
 
 def unsafe(fn: Function, asked: Iterable[Expr], over: Range) -> Unknown | None:

@@ -11,10 +11,12 @@ Whether elements may be read behind the last one that C reads, is another questi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from loopxform.analysis.domain import names_of
 from loopxform.analysis.idioms.flow import Flow, Site
 from loopxform.analysis.idioms.record import Idiom
+from loopxform.analysis.scope import Names
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,
@@ -32,6 +34,7 @@ from loopxform.ir.nodes import (
     While,
 )
 from loopxform.ir.printer import expr_text
+from loopxform.ir.types import Scalar
 from loopxform.ir.typing import COMPARISONS
 from loopxform.ir.visit import Path, enclosing, in_body_of, loads, names, stmt_exprs
 from loopxform.ir.whiles import condition
@@ -60,7 +63,8 @@ class Search:
     @property
     def idiom(self) -> Idiom:
         properties = [" && ".join(map(str, s.guards)) for s in self.exits]
-        properties += map(_opposite, self.conditions)
+        types = names_of(self.flow.fn)
+        properties += (_opposite(c, types) for c in self.conditions)
         return Idiom("search", self.counter, condition=" || ".join(dict.fromkeys(properties)))
 
 
@@ -99,7 +103,7 @@ def _search(
     """The search for a value of `counter`, which ends where any of `asked` does not hold."""
     flags = {name: c for c in asked if (name := _flag(flow, c))}
     left = [s for s in flow.sites if isinstance(s.stmt, Opaque) or s.target in flags]
-    if not all(_leaves(s, flags) for s in left):
+    if not all(_leaves(s, flags, names_of(flow.fn).types) for s in left):
         return None
     exits = [s.path for s in left]
     outside = [s for s in flow.sites if not any(in_body_of(p, s.path) for p in exits)]
@@ -118,7 +122,7 @@ def _search(
     return Search(flow, counter, end, conditions, tuple(left), flags, tuple(outside), by_one)
 
 
-def _leaves(s: Site, flags: dict[str, Expr]) -> bool:
+def _leaves(s: Site, flags: dict[str, Expr], types: Mapping[str, Scalar]) -> bool:
     """Whether a statement ends the loop where data say so."""
     if not s.guards or s.loops:
         return False
@@ -126,8 +130,14 @@ def _leaves(s: Site, flags: dict[str, Expr]) -> bool:
         return s.stmt.is_break or s.stmt.is_return
     if not isinstance(s.stmt, Assign) or s.stmt.op:
         return False
-    value = value_of(s.stmt.value)
+    value = kept_value(s.stmt.value, types[s.target])
     return value is not None and bool(value) == ends_at_truth(flags[s.target])
+
+
+def kept_value(e: Expr, type: Scalar) -> int | None:
+    """The number that a variable holds behind an assignment, where it has room for it."""
+    value = value_of(e)
+    return value if value is not None and type.least <= value <= type.most else None
 
 
 def _is_own(flow: Flow, s: Site, counter: str) -> bool:
@@ -199,13 +209,21 @@ def ends_at_truth(flag: Expr) -> bool:
     return isinstance(flag, Un) or (isinstance(flag, Bin) and flag.op == "==")
 
 
-def _opposite(e: Expr) -> str:
+def _opposite(e: Expr, types: Names) -> str:
     match e:
         case Un("!", operand):
             return expr_text(operand)
         case Var() | Load():
             return f"{expr_text(e)} == 0"
-        case Bin(op, left, right) if op in _OPPOSITE:
+        case Bin(op, left, right) if op in ("==", "!=") or (
+            op in _OPPOSITE and _are_integers((left, right), types)
+        ):
             return expr_text(Bin(_OPPOSITE[op], left, right))
         case _:
             return f"!({expr_text(e)})"
+
+
+def _are_integers(found: Iterable[Expr], types: Names) -> bool:
+    """Whether none of them may be NaN, of which neither comparison holds."""
+    known = [types.type_of(e) for e in found]
+    return all(type is not None and type.is_integer for type in known)

@@ -50,7 +50,7 @@ SCANS = {
     "x[i] = (x[i] - x[i - 1] * b[i]) / a[i];": "scan of x (linear recurrence, inclusive)",
     "a[i] = b[i] > a[i - 1] ? b[i] : a[i - 1];": "scan of a (max, inclusive)",
     "a[i] = a[i - 1] + b[i]; out[i] = 2 * a[i];": "scan of a (+, inclusive)",
-    "if (b[i]) a[i] = a[i - 1] * 3;": "scan of a (*, inclusive)",
+    "if (b[i]) a[i] = a[i - 1] * 3;": "segmented scan of a (*, inclusive)",
 }
 
 GRIDS = {
@@ -119,6 +119,12 @@ LOOPS = {
     " return found;": ("search for the first i with a[i] > key"),
     "int i, go = 1, at = -1; for (i = 0; go && i < n; i++) if (a[i] > key) { go = 0; at = i; }"
     " return at;": "search for the first i with a[i] > key",
+    "int i; for (i = 0; i < n && a[i] < key; i++) ; return i;": (
+        "search for the first i with a[i] >= key"
+    ),
+    "int i; for (i = 0; i < n && a[i] < 0.5f * key; i++) ; return i;": (
+        "search for the first i with !(a[i] < 0.5f * key)"
+    ),
     "int i; for (i = 0; a[i] != key; i++) ; return i;": "",
     "int i, found = 0; for (i = 0; i < n && !found; i++) if (a[i] > key + found) found = 1;"
     " return found;": "",
