@@ -79,7 +79,7 @@ def _by_element(program: Program, s: For, verdict: LoopVerdict, allowed: str) ->
     """Makes loops that reduce to scalars, and to elements that they name, of one that does both; or
     the updates of elements atomic, so that the scalars are all that is left to reduce."""
     step = AtomicUpdates(s.var, allowed)
-    refused = step.refused(program.fn, resolve(program.fn, s.var)[0])
+    refused = step.refused(program.fn, resolve(program.fn, s.var)[0]) or step.check(program.fn)
     if refused:
         program.hints[s.var] = f"{refused[0].message} ({refused[0].remedy})"
         return False
