@@ -14,10 +14,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
+from loopxform.analysis.context import always
 from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.names import fresh, outer_name
-from loopxform.ir.nodes import Decl, For, Function, Stmt
-from loopxform.ir.visit import Path, loops, names, perfect_nest, reads, resolve, walk, writes
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, For, Function, Load, Stmt
+from loopxform.ir.visit import (
+    Path,
+    at,
+    declared,
+    loads,
+    loops,
+    names,
+    perfect_nest,
+    reads,
+    resolve,
+    stmt_exprs,
+    walk,
+    writes,
+)
 from loopxform.offload.program_state import Program
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
@@ -47,6 +62,13 @@ def in_parts(program: Program, s: For) -> bool:
     if any(not r.fixed for r in verdict.reductions):
         return _by_element(program, s, verdict, allowed)
     elements = tuple(r.array for r in verdict.reductions if r.array != r.var)
+    path = resolve(program.fn, s.var)[0].path
+    if not all(_is_there(program.fn, path, x) for x in _reduced_elements(s, elements)):
+        program.hints[s.var] = (
+            "where it has no iterations, the element need not exist: add up in a variable, or "
+            "declare how many elements the array has"
+        )
+        return False
     if elements and _in_scalars(program, s, elements):
         return True
     if not w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
@@ -112,6 +134,35 @@ def _in_scalars(program: Program, s: For, arrays: tuple[str, ...]) -> bool:
     done = w.attempt(UnitLoop(place, "1", once), *kept, RemoveUnitLoop(once))
     program.derivation = w.derivation
     return done
+
+
+def _reduced_elements(s: For, arrays: tuple[str, ...]) -> list[Load]:
+    targets = (x.target for _, x in walk(s.body) if isinstance(x, Assign))
+    return [t for t in targets if isinstance(t, Load) and t.array in arrays]
+
+
+def _is_there(fn: Function, path: Path, element: Load) -> bool:
+    """Whether an element exists in front of the loop at `path`: the first one, one that is used
+    directly before, or lies within declared extents; or the loop certainly uses it."""
+    loop, (*outer, n) = at(fn, path), path
+    assert isinstance(loop, For)
+    place = tuple(map(poly, element.index))
+    before = (at(fn, (*outer, k)) for k in range(n))
+    used = (x for s in before if isinstance(s, Assign) for e in stmt_exprs(s) for x in loads(e))
+    first = all(value_of(e) == 0 for e in element.index)
+    runs = value_of(Bin("-", loop.hi, loop.lo)) or 0
+    if first or runs > 0 or any(_is_same(x, element.array, place) for x in used):
+        return True
+    own = declared(fn.body).get(element.array)
+    shape = own.shape if own else next(p.shape for p in fn.objects if p.name == element.array)
+    return all(
+        size is not None and always(fn, path, Bin("&&", Bin(">=", e, Const(0)), Bin("<", e, size)))
+        for e, size in zip(element.index, shape)
+    )
+
+
+def _is_same(x: Load, array: str, place: tuple[Poly, ...]) -> bool:
+    return x.array == array and tuple(map(poly, x.index)) == place
 
 
 def reason(verdict: LoopVerdict) -> str:

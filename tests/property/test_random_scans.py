@@ -128,7 +128,7 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
     return d
 
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 9)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
 """Sixty programs each."""
 
 

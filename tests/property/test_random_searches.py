@@ -59,7 +59,7 @@ def arguments(rng: random.Random) -> dict[str, Any]:
     return {"n": n, "key": rng.randint(0, 8), "a": a, "b": b, "out": np.zeros(6, "i4")}
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_random_searches(part: int) -> None:
     counts = Counter[str]()
     for seed in range(80):

@@ -83,7 +83,7 @@ def is_kept(x: Idiom, runs: dict[int, list[int]]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_scans_are_scans(part: int) -> None:
     counts = Counter[str]()
     for seed in range(60):
