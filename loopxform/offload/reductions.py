@@ -5,8 +5,9 @@
     for i: for j: s += e       ->  forall i: part[i] = the sum over j             as any nest
                                    for c: s += part[c]                            as above
 
-Up to T terms are reduced by one group at once. Where the order of the terms has to stay, a work-
-item reduces a chunk of fewer of them, and one work-item combines the partial results.
+Up to T terms are reduced by one group at once. Where the order of the terms has to stay, a group
+reduces a chunk of fewer of them (`recipes.scan`), or a work-item of fewer still, and one work-item
+combines the partial results.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterable
 from math import prod
 
 from loopxform.analysis.context import always
+from loopxform.analysis.running import Scan, scan_of
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.names import fresh, outer_name
@@ -80,7 +82,9 @@ def in_parts(program: Program, s: For) -> bool:
     reduced = KINDS["reduce"].tiles
     by_group = not Rfactor(s.var, str(reduced.Tx), allowed, "strided").check(w.fn)
     costs = program.costs
-    size = _chunk(s, reduced.Tk * costs.chunk_tiles if by_group else costs.item_terms)
+    in_order = isinstance(scan_of(w.fn, path), Scan)
+    alone = costs.scan_terms if in_order else costs.item_terms
+    size = _chunk(s, reduced.Tk * costs.chunk_tiles if by_group else alone)
     combined = s.var
     if size is not None:
         before, chunk = w.fn, s.var if size == 1 else outer_name(w.fn, s.var)
