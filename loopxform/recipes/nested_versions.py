@@ -24,7 +24,7 @@ from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, names, perfect_nest, resolve, walk, writes
+from loopxform.ir.visit import Path, declared, names, perfect_nest, resolve, walk, writes
 from loopxform.model.saturation import filling_items
 from loopxform.prepare.parallel_band import (
     Nest,
@@ -207,9 +207,14 @@ def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Opti
         return found
     derive = partial(one_nest, bounded.nest, {}, "group", limits, options, strict=True)
     local = possible(derive, *REFUSALS)
-    if isinstance(local, LoopxformError):
+    if isinstance(local, LoopxformError) or _beside(local) - _beside(found.tiled):
         return found
     return replace(found, local=local, fits=bounded.fits)
+
+
+def _beside(mapped: Tiled) -> set[str]:
+    """Arrays of an iteration that have found no room in a group."""
+    return {s.name for s in mapped.function.body if isinstance(s, Decl) and s.shape}
 
 
 def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
@@ -236,7 +241,7 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
 def _in_a_warp(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     """A group of a warp for each iteration, with slices that it uses again in local memory."""
     bounded = _bounded(nest, limits.local_bytes // limits.costs.in_step_groups, rows=True)
-    if bounded is None or not bounded.sliced:
+    if bounded is None or not bounded.buffers:
         return None
     sizes = {"Ty": 1, "Tx": limits.warp}
     derive = partial(one_nest, bounded.nest, sizes, "group", limits, options, strict=True)
@@ -247,11 +252,11 @@ def _in_a_warp(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
 
 @record
 class _Bounded:
-    """A nest with arrays of fixed sizes in its iterations, `sliced` ones among them, and the
+    """A nest with arrays of fixed sizes in its iterations, `buffers` of slices among them, and the
     conditions under which these do."""
 
     nest: Nest
-    sliced: bool
+    buffers: frozenset[str]
     fits: tuple[Expr, ...]
 
 
@@ -278,7 +283,8 @@ def _bounded(nest: Nest, room: int, *, rows: bool) -> _Bounded | None:
         assumed = [Assume(t) for t in fits]
         if most < 1 or not w.attempt(*assumed, BoundExtent(decl.name, sizes)):
             return None
-    return _Bounded(nest.of(w.derivation), sliced is not nest, tuple(fits.values()))
+    buffers = declared(sliced.innermost.body).keys() - declared(nest.innermost.body).keys()
+    return _Bounded(nest.of(w.derivation), frozenset(buffers), tuple(fits.values()))
 
 
 def _is_open(decl: Decl) -> bool:

@@ -172,6 +172,19 @@ def test_rows_that_never_fit_stay_in_global_memory() -> None:
     assert labels(offloaded(source)) == ["groups", "items"]
 
 
+def test_rows_have_no_copies_in_global_memory() -> None:
+    """Beside an array of the iteration that takes most of the local memory."""
+    source = c(
+        "for (int i = 0; i < n; i++) { int t[9000]; int s = 0; for (int j = 0; j < 9000; j++) "
+        "t[j] = j * n; for (int j = 0; j < 5000; j++) s += a[i][j]; for (int j = 0; j < 5000; j++) "
+        "b[i][j] = a[i][j] - s + t[8999 - j]; }",
+        "int n, const int a[restrict n][5000], int b[restrict n][5000]",
+    )
+    done = offload(untiled(source), {}, GENERIC).derivation
+    assert "groups" in labels(done)
+    assert "a_row" not in emit.kernel(done).kernels[0].text
+
+
 def test_rows_are_read_once() -> None:
     """Whichever loops use them: two sums, and what writes them."""
     source = c(
