@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from pycparser import c_ast
@@ -50,6 +50,12 @@ class Variables:
     def liveness(self) -> Liveness:
         """By the identity of declarations."""
         return Liveness(self.body, lambda x: id(self.meant[id(x)]) if id(x) in self.meant else None)
+
+    def live_after(self, region: Sequence[c_ast.Node], d: c_ast.Decl) -> bool:
+        """Whether the value that a variable has after consecutive statements may be read: in this
+        call of the function, or in another where the variable lasts."""
+        lasts = not {"static", "extern"}.isdisjoint(d.storage or ())
+        return lasts or self.liveness.after(region, id(d))
 
     def used(self, nodes: Iterable[c_ast.Node]) -> list[c_ast.Decl]:
         """The variables that some statements mention and do not declare, in order."""

@@ -268,7 +268,7 @@ class _Extraction:
         given = id(d) in self.variables.params and not number
         if given or self.variables.kind(d) == "pointer":
             return False
-        return self.variables.liveness.after([self.loop], id(d))
+        return self.variables.live_after([self.loop], d)
 
     def _address(self, d: c_ast.Decl) -> c_ast.Node:
         name = build.name(d.name, self.loop)

@@ -309,7 +309,7 @@ class _Outlining:
         return any(id(x) in inside for x in self.variables.sets[id(d)])
 
     def _live(self, d: c_ast.Decl) -> bool:
-        return self.variables.liveness.after(self.region, id(d))
+        return self.variables.live_after(self.region, d)
 
     def _is_reached(self, d: c_ast.Decl, *, is_set: bool) -> bool:
         """Whether the statements may set a variable through a pointer to it, or read what they

@@ -56,6 +56,14 @@ def test_a_number_that_is_read_afterwards_comes_back_through_a_pointer() -> None
     ]
 
 
+@pytest.mark.parametrize("storage", ["static", "extern"])
+def test_a_number_that_lasts_comes_back_for_the_next_call(storage: str) -> None:
+    text = f"""void f(int n, const int *x) {{
+      {storage} int s;
+      for (int i = 0; i < n; i++) s += x[i]; }}"""
+    assert made(text, 1)[1] == "n, x, &s"
+
+
 def test_counters_and_numbers_that_are_set_first_belong_to_the_part() -> None:
     text = """void f(int n, double *x) { int i, t;
       for (i = 0; i < n; i++) { t = i * i; x[i] = t; }
