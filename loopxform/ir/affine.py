@@ -9,8 +9,8 @@ stay symbolic, so `(Ty*Ry - Ry) + (Ry - 1) + 1` is `Ty*Ry`.
 from __future__ import annotations
 
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Tile, Un, Var
-from loopxform.ir.types import Scalar
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Tile, Un, Var
+from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import walk_expr
 from loopxform.records import slotted
 
@@ -155,13 +155,22 @@ def poly(e: Expr) -> Poly:
             quotient = poly(left).divide(poly(right))
             if quotient is not None:
                 return quotient
-            return Poly((((Bin("/", simplify(left), simplify(right)),), 1),))
+            return Poly((((Bin("/", _operand(left), _operand(right)),), 1),))
         case Bin("min" | "max" as op, left, right):
             return _min_max(op, poly(left), poly(right))
         case Bin(op, left, right):
-            return Poly((((Bin(op, simplify(left), simplify(right)),), 1),))
+            return Poly((((Bin(op, _operand(left), _operand(right)),), 1),))
         case _:
             return Poly((((e,), 1),))
+
+
+def _operand(e: Expr) -> Expr:
+    """What is divided, compared or shifted, in canonical form where that cannot change the type it
+    is computed in: `10u` makes data unsigned, and sums of data may be wider than their terms."""
+    found = list(walk_expr(e))
+    typed = any(isinstance(x, Const) and x.type.is_integer and x.type != INT for x in found)
+    data = isinstance(e, Bin | Un) and any(isinstance(x, Load) for x in found)
+    return e if typed or data else simplify(e)
 
 
 def _widens(type: Scalar, operand: Expr) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from c_texts import COPY, DOWN, MAPPED, MM, NORMAL, STENCIL, SWAPPED, TWO
 from conftest import Golden
-from deriving import assert_step, c, refusal
+from deriving import assert_step, c, derived, refusal, shown
 
 LISTINGS = {
     "bounds-become-guards": (
@@ -126,3 +126,19 @@ def test_listing(case: str, golden: Golden) -> None:
 def test_refusal(case: str, golden: Golden) -> None:
     text, *steps = REFUSALS[case]
     golden.check(refusal(text, *steps))
+
+
+@pytest.mark.parametrize(
+    ("key", "same"),
+    [
+        ("a[i] % 10u", "a[i+3]%10u"),
+        ("(a[i] ^ 1u) / 9", "(a[i+3]^1u)/9"),
+        ("a[i] * 100000000ll % 10", "a[i+3]*100000000ll%10"),
+        ("(a[i] > 3u) + 2", "(a[i+3]>3u)+2"),
+        ("(i + 2) % 4", "(i+5)%4"),
+    ],
+)
+def test_data_in_subscripts_keep_the_type_they_are_computed_in(key: str, same: str) -> None:
+    """`10u` makes a number unsigned, and `100000000ll` a product wider."""
+    loop = c(f"for (int i = 3; i < n; i++) b[{key}] += 1;", "int n, int a[n], int b[n]")
+    assert f"b[{same}] += 1;" in shown(derived(loop, "normalise i"))
