@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from loopxform.ir.affine import Poly, poly
+from loopxform.errors import Obstacle, TransformError
+from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, If, Load, Stmt
-from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.ir.visit import loads, perfect_nest, stmt_exprs, walk
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim
@@ -29,6 +30,7 @@ from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Limits
 from loopxform.transforms import MapTo, SeparateFullTiles, Sequentialise, Stripmine, Unroll
+from loopxform.transforms.edges.bounds import trip_count
 
 
 class Elementwise:
@@ -43,7 +45,10 @@ class Elementwise:
         *outer, x = nest.parallel[-2:]
         if not outer:
             return Choice(self.name, (Dim(x, "Tx", "Rx"),), x, tiles=Tiles(1, 256, Ry=1, Rx=most))
-        rows = Tiles(Ty=2, Tx=128, Ry=most, Rx=1)
+        chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+        trips = value_of(trip_count(chain[-2])) or 2 * most
+        down = max(1, min(2, trips))
+        rows = Tiles(Ty=down, Tx=128, Ry=min(most, -(-trips // down)), Rx=1)
         return Choice(self.name, (Dim(outer[0], "Ty", "Ry"), Dim(x, "Tx")), x, tiles=rows)
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
@@ -54,6 +59,7 @@ class Elementwise:
             groups, steps = [_group(w, x)], [fresh(w.fn, f"{x}_c")]
             w.do(Stripmine(x, w.size("Tx", "Rx"), groups[0]), Stripmine(x, w.size("Tx"), steps[0]))
         else:
+            _require_rows(nest, y, w.sizes["Ty"])
             rows, columns = _group(w, y), _group(w, x)
             step = fresh(w.fn, f"{y}_c")
             w.do(Stripmine(y, w.size("Ty", "Ry"), rows), Stripmine(y, w.size("Ty"), step))
@@ -68,6 +74,15 @@ class Elementwise:
         if w.attempt(SeparateFullTiles(groups[-1])):
             w.attempt(*(Unroll(f"{v}#1") for v in steps))
         return Mapped(choice, group=groups[0])
+
+
+def _require_rows(nest: Nest, y: str, items: int) -> None:
+    """Raises TransformError where there are fewer rows than work-items along them."""
+    loop = next(x for x in perfect_nest(nest.outermost) if x.var == y)
+    trips = value_of(trip_count(loop))
+    if trips is not None and trips < items:
+        text = f"the loop over '{y}' has {trips} iterations, fewer than Ty = {items}"
+        raise TransformError("stripmine", (Obstacle("LX025", text, loop.origin.loc),))
 
 
 def _group(w: Work, loop: str) -> str:
