@@ -33,7 +33,6 @@ from loopxform.transforms import (
     Parallelise,
     PromoteToLocal,
     Rfactor,
-    SeparateFullTiles,
     UnitLoop,
 )
 from loopxform.transforms.restructure.unit_loop import BESIDE
@@ -56,7 +55,6 @@ class GroupReduction:
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         in_group(w, nest, limits.costs, reassociate=options.reassociate)
-        w.attempt(SeparateFullTiles(nest.parallel[-1]))
         return Mapped(choice)
 
 
