@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from loopxform.analysis.running import Scan, scan_of
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import declared, loops, resolve, walk, writes
 from loopxform.offload.program_state import Program
@@ -31,8 +32,9 @@ def in_scans(program: Program, s: For) -> bool:
         return False
     w = Work(program.derivation.titled(f"Running values of the loop over {s.var}"), {})
     allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
-    for array in carried_arrays(s):
-        w.attempt(Carry(array, s.var))
+    carried = {fresh(w.fn, f"{a}_last"): a for a in carried_arrays(s)}
+    for scalar, array in carried.items():
+        w.attempt(Carry(array, s.var, scalar))
     for name in sorted(_outer_scalars(w.fn, s.var)):
         w.attempt(Privatise(name, s.var))
     scan = scan_of(w.fn, resolve(w.fn, s.var)[0].path)
@@ -42,7 +44,10 @@ def in_scans(program: Program, s: For) -> bool:
     why = ReduceThenScan(s.var, str(size), allowed).check(w.fn)
     if why:
         if why[0].code == "LX191":
-            program.hints[s.var] = f"{why[0].message} ({why[0].remedy})"
+            message = why[0].message
+            for scalar, array in carried.items():
+                message = message.replace(f"'{scalar}'", f"'{array}'")
+            program.hints[s.var] = f"{message} ({why[0].remedy})"
         return False
     var = s.var
     for level in range(LEVELS):
