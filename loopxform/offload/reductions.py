@@ -82,7 +82,7 @@ def in_parts(program: Program, s: For) -> bool:
     reduced = KINDS["reduce"].tiles
     by_group = not Rfactor(s.var, str(reduced.Tx), allowed, "strided").check(w.fn)
     costs = program.costs
-    in_order = isinstance(scan_of(w.fn, path), Scan)
+    in_order = isinstance(scan_of(w.fn, resolve(w.fn, s.var)[0].path), Scan)
     alone = costs.scan_terms if in_order else costs.item_terms
     size = _chunk(s, reduced.Tk * costs.chunk_tiles if by_group else alone)
     combined = s.var

@@ -19,7 +19,7 @@ from dataclasses import replace
 from math import prod
 from typing import ClassVar
 
-from loopxform.analysis.greatest_value import greatest
+from loopxform.analysis.largest_value import greatest
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from loopxform.analysis.greatest_value import greatest
+from loopxform.analysis.largest_value import greatest
 from loopxform.frontend import parse_file
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Assign, Expr, Load
