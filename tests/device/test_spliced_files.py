@@ -15,7 +15,7 @@ from loopxform.api.splice import OffloadedFile
 
 FILES = CORPUS / "files"
 REGIONS = {
-    "convergence": ["relax_1", "main_1", "main_2"],
+    "convergence": ["relax_1", "sorted_1", "main_1", "main_2"],
     "inside_others": [
         "relax_1",
         "choose_1",

@@ -105,12 +105,12 @@ CASES = {
         "int n, int m, int l, const float A[n][m][l], float B[m][n][l]",
         f"{IN_THREE} B[j][i][k] = A[i][j][k];",
         CUBES,
-        "naive",
+        "elementwise",
     ),
     "copy": Case(
         "int n, int m, const float A[n][m], float B[n][m]",
         f"{IN_TWO} B[i][j] = A[i][j];",
-        recipe="naive",
+        recipe="elementwise",
     ),
     "gather": Case(
         "int n, int m, const float A[n][m], const int k[n], float B[m][n]",
@@ -133,7 +133,7 @@ def permuted(order: tuple[int, ...]) -> Case:
         f"{params}, const float A{shape}, float B{turned}",
         f"{head} B{b} = A{a};",
         tuple(dict(zip(sizes, s)) for s in some),
-        "naive" if order[-1] == len(order) - 1 else "transposition",
+        "elementwise" if order[-1] == len(order) - 1 else "transposition",
     )
 
 
