@@ -26,7 +26,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -82,13 +82,13 @@ def main() -> int:
         print("| program | " + " | ".join(datasets) + " |\n" + "|---" * (len(datasets) + 1) + "|")
         with ProcessPoolExecutor(args.jobs, get_context("spawn")) as pool:
             rows = [
-                (path, [pool.submit(_compared, path, d, args, scratch) for d in datasets])
+                pool.submit(_row, path, datasets, args, scratch)
                 for path in programs(args.folder, args.only)
             ]
-            for path, waiting in rows:
-                found = [w.result() for w in waiting]
+            for row in as_completed(rows):
+                name, found = row.result()
                 slow += sum(c.ratio < LEAST for c in found)
-                print(f"| {path.stem} | " + " | ".join(map(str, found)) + " |", flush=True)
+                print(f"| {name} | " + " | ".join(map(str, found)) + " |", flush=True)
     print(f"{slow} below {LEAST}")
     return min(slow, 1)
 
@@ -120,6 +120,12 @@ class Compared:
     def __str__(self) -> str:
         seconds = f" ({self.plain:.3g} s, {self.written:.3g} s)" if self.plain >= 1 else ""
         return f"{self.ratio:.2f}{'*' if self.device else ''}{seconds}"
+
+
+def _row(
+    path: Path, datasets: list[str], args: argparse.Namespace, scratch: Path
+) -> tuple[str, list[Compared]]:
+    return path.stem, [_compared(path, dataset, args, scratch) for dataset in datasets]
 
 
 def _compared(path: Path, dataset: str, args: argparse.Namespace, scratch: Path) -> Compared:
