@@ -178,6 +178,8 @@ class _Body:
         """Shares the iterations of a parallel loop, or of a pair of them."""
         if not _is_shared(s, self._verdicts) or self._verdicts[s.var].parallel not in PARALLEL:
             return False
+        if self._sets_for_all(s):
+            return False
         before = self.w.derivation
         self.w.derivation = sunk(before, s.var)
         inner = _pair(resolve(self.w.fn, s.var)[0].loop, self._verdicts)
@@ -185,6 +187,13 @@ class _Body:
             return True
         self.w.derivation = before
         return self._row(s.var)
+
+    def _sets_for_all(self, s: For) -> bool:
+        """Whether a loop, of one iteration at most, sets scalars that other work-items have copies
+        of."""
+        scalars = {n for n, d in declared(self.w.fn.body).items() if not d.shape}
+        own = declared(s.body).keys() | set(self._verdicts[s.var].private)
+        return bool((writes(s.body) & scalars) - own)
 
     def _apart(self, s: For) -> bool:
         """Gives the statements of a loop loops of their own, where some of these can be shared."""
