@@ -49,8 +49,11 @@ from loopxform.verify.interp import InterpError, Program
 
 Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
-# The sweeps of random pipelines, pyramids, stencils and updates are for these.
-SWEPT_ELSEWHERE = {"fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"}
+SWEPT_ELSEWHERE = {
+    *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
+    *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "name-terms"),
+}
+"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices and groups."""
 
 
 # ---------------------------------------------------------------- running
