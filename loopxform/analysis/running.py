@@ -293,7 +293,8 @@ def _needed(
             )
             return NoScan(text, s.origin.loc, "declare it in the body of the loop")
     around = {q for p in needed for q in _around(p)[len(path) :]}
-    for q in sorted(around):
+    around_or_read = around | {p for p, s in statements if isinstance(s, For) and s.var in sought}
+    for q in sorted(around_or_read):
         s = at(fn, q)
         if isinstance(s, For) and s.live_out:
             text = f"'{s.var}' is read after the loop over it"

@@ -147,15 +147,17 @@ def _reduced_elements(s: For, arrays: tuple[str, ...]) -> list[Load]:
 
 def _is_there(fn: Function, path: Path, element: Load) -> bool:
     """Whether an element exists in front of the loop at `path`: the first one, one that is used
-    directly before, or lies within declared extents; or the loop certainly uses it."""
+    before and stays the same, or lies within declared extents; or the loop certainly uses it."""
     loop, (*outer, n) = at(fn, path), path
     assert isinstance(loop, For)
     place = tuple(map(poly, element.index))
-    before = (at(fn, (*outer, k)) for k in range(n))
-    used = (x for s in before if isinstance(s, Assign) for e in stmt_exprs(s) for x in loads(e))
+    before = [at(fn, (*outer, k)) for k in range(n)]
+    place_names = frozenset[str]().union(*map(names, element.index))
+    moves = [k for k, s in enumerate(before) if writes((s,)) & place_names]
+    kept = before[moves[-1] + 1 :] if moves else before
+    used = (x for s in kept if isinstance(s, Assign) for e in stmt_exprs(s) for x in loads(e))
     first = all(value_of(e) == 0 for e in element.index)
-    runs = value_of(Bin("-", loop.hi, loop.lo)) or 0
-    if first or runs > 0 or any(_is_same(x, element.array, place) for x in used):
+    if first or _surely_runs(loop) or any(_is_same(x, element.array, place) for x in used):
         return True
     own = declared(fn.body).get(element.array)
     shape = own.shape if own else next(p.shape for p in fn.objects if p.name == element.array)
@@ -163,6 +165,12 @@ def _is_there(fn: Function, path: Path, element: Load) -> bool:
         size is not None and always(fn, path, Bin("&&", Bin(">=", e, Const(0)), Bin("<", e, size)))
         for e, size in zip(element.index, shape)
     )
+
+
+def _surely_runs(loop: For) -> bool:
+    """Whether every statement of a loop runs at least once, by constants alone."""
+    nests = (x for _, x in walk((loop,)) if not isinstance(x, Assign | Decl))
+    return all(isinstance(x, For) and (value_of(Bin("-", x.hi, x.lo)) or 0) > 0 for x in nests)
 
 
 def _is_same(x: Load, array: str, place: tuple[Poly, ...]) -> bool:

@@ -19,6 +19,10 @@ KEPT = {
 LEFT = {
     "by-a-number": c(f"{LOOP} h[k] += a[i];", PARAMS),
     "by-data": c(f"{LOOP} h[a[1]] += a[i];", PARAMS),
+    "moved": c(f"h[k] = 1; k = k + 1000; {LOOP} h[k] += a[i];", PARAMS),
+    "inner-may-not-run": c(
+        "for (int i = 0; i < 9999; i++) for (int j = 0; j < n; j++) h[k] += a[j];", PARAMS
+    ),
     "beyond": c(f"{LOOP} h[8] += a[i];", PARAMS.replace("*h", "h[8]")),
 }
 
@@ -31,6 +35,6 @@ def test_in_parts(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEFT)
 def test_in_order(name: str) -> None:
-    (part,) = loads(LEFT[name])["f"].offload().parts
+    *_, part = loads(LEFT[name])["f"].offload().parts
     assert part.kind == "one work-item"
     assert "the element need not exist" in part.why
