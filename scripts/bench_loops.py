@@ -114,6 +114,43 @@ def _softmax(a: Arrays) -> Arrays:
     return {"y": e / e.sum(1, keepdims=True)}
 
 
+def _attention(**options: Any) -> Case:
+    """Heads of 2048 queries and keys, 64 wide: products, softmax of rows, products."""
+
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        given = {x: random.random((n, 2048, 64), dtype=np.float32) for x in "qkv"}
+        scores = np.zeros((n, 2048, 2048), np.float32)
+        return {"h": n, "n": 2048, "d": 64, **given, "s": scores, "y": np.zeros_like(given["q"])}
+
+    def expected(a: Arrays) -> Arrays:
+        scores = a["q"] @ a["k"].transpose(0, 2, 1) / np.float32(8)
+        e = np.exp(scores - scores.max(2, keepdims=True))
+        return {"y": (e / e.sum(2, keepdims=True)) @ a["v"]}
+
+    shape = "[restrict h][n][d]"
+    params = f"int h, int n, int d, const float q{shape}, const float k{shape}, "
+    params += f"const float v{shape}, float s[restrict h][n][n], float y{shape}"
+    text = f"#include <math.h>\nvoid f({params}) {{ {ATTENTION} }}"
+    moved = 4 * 4.0 * 2048 * 64
+    return Case(text, arguments, lambda n: n * moved, expected, 32, options)
+
+
+ATTENTION = """float scale = 1 / sqrtf(d);
+  for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
+    float t = 0;
+    for (int c = 0; c < d; c++) t += q[b][i][c] * k[b][j][c];
+    s[b][i][j] = t * scale; }
+  for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {
+    float top = s[b][i][0], sum = 0;
+    for (int j = 1; j < n; j++) if (s[b][i][j] > top) top = s[b][i][j];
+    for (int j = 0; j < n; j++) { s[b][i][j] = expf(s[b][i][j] - top); sum += s[b][i][j]; }
+    for (int j = 0; j < n; j++) s[b][i][j] /= sum; }
+  for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) for (int c = 0; c < d; c++) {
+    float t = 0;
+    for (int j = 0; j < n; j++) t += s[b][i][j] * v[b][j][c];
+    y[b][i][c] = t; }"""
+
+
 def _transposition() -> Case:
     def arguments(random: np.random.Generator, n: int) -> Arrays:
         a = random.random((n, n), dtype=np.float32)
@@ -183,6 +220,8 @@ CASES: dict[str, Case] = {
     "norm-any-order": _rows(NORM, _normed, **REORDERED),
     "softmax": _rows(SOFTMAX, _softmax),
     "softmax-any-order": _rows(SOFTMAX, _softmax, **REORDERED),
+    "attention": _attention(),
+    "attention-any-order": _attention(**REORDERED),
     "transposition": _transposition(),
     "csr-8": _csr(8),
     "csr-64": _csr(64),
@@ -199,6 +238,9 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     "histogram-large": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "norm": lambda torch, x: torch.nn.functional.layer_norm(x["x"], (2048,)),
     "softmax": lambda torch, x: torch.softmax(x["x"], 1),
+    "attention": lambda torch, x: torch.nn.functional.scaled_dot_product_attention(
+        *(x[n][None] for n in "qkv")
+    ),
     "transposition": lambda _, x: x["b"].copy_(x["a"].t()),
     "csr-8": lambda _, x: x["matrix"] @ x["x"],
     "csr-64": lambda _, x: x["matrix"] @ x["x"],

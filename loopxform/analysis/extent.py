@@ -46,6 +46,8 @@ from loopxform.records import record
 from loopxform.source import Loc
 
 NOT_AFFINE = "a subscript or its iterations are not affine"
+FEW = 8
+"""Parts that are compared with each other."""
 ON_DATA = "a condition on data, or a bound that is not affine, decides"
 
 
@@ -88,11 +90,14 @@ def extent(fn: Function, array: str) -> Extent | None:
 def existing_box(fn: Function, array: str) -> Extent | None:
     """The extent, where all elements of the box are there: rows of a declared shape are whole, what
     a pointer leads to ends with the last element that is touched. It lies in that of the program
-    that steps began with: no more is passed to kernels, whatever is known of subscripts now."""
-    found = extent(fn, array)
-    if fn.start is not None:
+    that steps began with: no more is passed to kernels, whatever is known of subscripts now. Steps
+    that assume nothing of the sizes leave it as it was."""
+    if fn.start is None:
+        found = extent(fn, array)
+    else:
         passed = extent(fn.start, array)
-        found = _inside_of(fn, found, passed) or passed
+        known = passed is not None and passed.corner and fn.assumes == fn.start.assumes
+        found = passed if known else _inside_of(fn, extent(fn, array), passed) or passed
     param = next((p for p in fn.objects if p.name == array), None)
     ends_inside = param is not None and param.flat and len(param.shape) > 1
     return None if found is not None and ends_inside and not found.corner else found
@@ -264,7 +269,21 @@ class _Search:
             if not inside:
                 return self.refuse(_NEGATIVE)
             self.parts = inside
-        return _simple(self) or self._general()
+        return _simple(self, self.parts) or _simple(self, self._existing()) or self._general()
+
+    def _existing(self) -> list[Conj]:
+        """The parts that no other one covers, where the scalars are such that they have elements
+        which are there: of `a[i][0]` with a declared shape `[n][m]` the function says that
+        1 <= m."""
+        box = self._declared()
+        if box is None or len(self.parts) > FEW:
+            return self.parts
+        runs = [eliminate((*part, *box), self.scalars) for part in self.parts]
+        whole = [(*part, *(extra or ())) for part, extra in zip(self.parts, runs)]
+        kept = [
+            part for n, part in enumerate(whole) if not any(_covers(x, part) for x in whole[:n])
+        ]
+        return [x for n, x in enumerate(kept) if not any(_covers(y, x) for y in kept[n + 1 :])]
 
     def _negative(self, part: Conj) -> dict[int, Conj]:
         """The elements of a part that are none: a subscript is below 0; by its dimension."""
@@ -361,15 +380,15 @@ def _numbered(part: Conj, own: frozenset[str]) -> Conj:
 # ---------------------------------------------------------------- one box
 
 
-def _simple(search: _Search) -> Extent | None:
+def _simple(search: _Search, parts: Sequence[Conj]) -> Extent | None:
     """The usual case, without isl: every part is the same kind of box `0 <= x < bound` with one
     bound per dimension, under the same condition; the greatest bound is the same in all."""
-    boxes = [_box(search, part) for part in search.parts]
+    boxes = [_box(search, part) for part in parts]
     first = boxes[0]
     if first is None or any(b is None or (b[0], b[1]) != (first[0], first[1]) for b in boxes):
         return None
     upper = tuple(to_expr(x) for x in first[0])
-    return Extent(search.array, upper, all_of(first[1]), True, parts=tuple(search.parts))
+    return Extent(search.array, upper, all_of(first[1]), True, parts=tuple(parts))
 
 
 _Box = tuple[tuple[Lin, ...], tuple[Constraint, ...]]

@@ -29,7 +29,6 @@ from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.nested_versions import (
-    IN_LOCAL_MEMORY,
     ONE_ITEM_EACH,
     WITHOUT_REUSE,
     Grouped,
@@ -81,7 +80,7 @@ def in_versions(
     parallelism, where the whole function is one such loop. `mapped` is given the loops that are to
     stay the host's. Raises what it does."""
     fn, none = derivation.function, frozenset[str]()
-    alone, site = Derivation(fn), _only_loop(fn)
+    alone, site = Derivation(fn), only_loop(fn)
     if site is None:
         return mapped(derivation, none)
     moved = _flat(alone, site)
@@ -99,6 +98,8 @@ def in_versions(
     if not isinstance(flat, Offloaded):
         raise flat
     one = None if moved else _one_kernel(flat, site.loop)
+    if found is not None and one is not None and found.tiled.nest.parallel != one.nest.parallel:
+        one = None
     items = one or _items(alone, site, limits, options)
     reused = any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in flat.parts)
     if reused or (len(flat.parts) == 1 and one is None):
@@ -149,16 +150,14 @@ def _parts(
     site: LoopSite, found: Grouped | None, items: Tiled | None
 ) -> Iterator[tuple[str, tuple[Part, ...]]]:
     """What becomes of the loop in the versions that are one kernel, by their labels."""
-    groups = None if found is None else found.tiled
-    local = None if found is None else found.local
-    for label, done in (("items", items), ("groups", groups), (IN_LOCAL_MEMORY, local)):
-        if done is not None:
-            var, loc = site.loop.var, site.loop.origin.loc
-            part = Part(var, loc, done.nest.parallel, "kernel", done.reason, done)
-            yield label, (part,)
+    kinds = {} if found is None else found.kinds
+    for label, done in (*kinds.items(), *([] if items is None else [("items", items)])):
+        var, loc = site.loop.var, site.loop.origin.loc
+        part = Part(var, loc, done.nest.parallel, "kernel", done.reason, done)
+        yield label, (part,)
 
 
-def _only_loop(fn: Function) -> LoopSite | None:
+def only_loop(fn: Function) -> LoopSite | None:
     """The loop of a function of nothing else but declarations, where it is parallel and the host
     can count its iterations."""
     others = [(n, s) for n, s in enumerate(fn.body) if not isinstance(s, Decl)]
@@ -196,7 +195,7 @@ def _one_kernel(flat: Offloaded, loop: For) -> Tiled | None:
     known = not more and first.tiled is not None and not thresholds_of(flat.derivation)
     if not known or first.tiled is None or first.tiled.recipe not in ONE_ITEM_EACH:
         return None
-    alone = first.loops == (loop.var,)
+    alone = first.loops[0] == loop.var
     return replace(first.tiled, derivation=flat.derivation) if alone else None
 
 

@@ -31,7 +31,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import is_while
-from loopxform.offload.flattened import Offloaded, in_versions
+from loopxform.offload.flattened import Offloaded, in_versions, only_loop
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
@@ -49,6 +49,7 @@ from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
+from loopxform.recipes.nested_versions import nest_with_groups
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish, Wishes
@@ -95,15 +96,17 @@ def offload(
     own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
     named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})
     options = given.over(asked.common).options
+    automatic = recipe is None and not asked.at
+    alone = automatic and only_loop(named.function) is not None
 
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
-        program = Program(derivation, options, limits.costs, fp, fused=dict(fused))
+        program = Program(derivation, options, limits.costs, fp, fused=dict(fused), alone=alone)
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
         return _mapped(program, given, limits, asked)
 
-    if recipe is not None or asked.at:
+    if not automatic:
         return mapped(named)
     return in_versions(named, mapped, limits, options, fp)
 
@@ -241,12 +244,24 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
     here = replace(nest, derivation=program.derivation, path=path)
     few = few_results(program, here)
     recipe, strict = wish.recipe, wish.strict and wish.annotation is not None
-    done = one_nest(here, wish.sizes, recipe, limits, wish.options, strict=strict, few=few)
+    shaped = recipe is None and bool(limits.program_tiles)
+    done = one_nest(
+        *(here, wish.sizes, recipe, _of_programs(limits), wish.options),
+        **{"strict": strict, "few": few, "several": shaped},
+    )
     if recipe is not None or nest.parallel[0] in program.partial:
         return done
     if not wish.sizes and (product := in_one_product(here, done, limits, wish.options)) is not done:
         return product
-    return versions.in_versions(here, done, wish.sizes, limits, wish.options)
+    versioned = versions.in_versions(here, done, wish.sizes, limits, wish.options)
+    if wish.sizes or versioned is not done or program.alone:
+        return versioned
+    return nest_with_groups(here, done, limits, wish.options)
+
+
+def _of_programs(limits: Limits) -> Limits:
+    """With the shapes of tiles that functions of several nests have."""
+    return replace(limits, smaller_tiles=limits.program_tiles, packed_tiles=(), split_tiles=())
 
 
 def _keep_in_memory(program: Program) -> None:

@@ -63,8 +63,8 @@ class Program:
     what they count, `fused` of nests in which lines the user wrote others that are parts of them,
     `notes` what else, `widened` of loops which arrays their iterations have copies of; `pipelines`
     are the plans of neighbouring nests, `searches` what loops look for that stop at the first hit,
-    and why they do. `costs` are those of the device, `fp` is what is permitted of floating point
-    where the source says nothing."""
+    and why they do. The loop that is `alone` has versions as a whole. `costs` are those of the
+    device, `fp` is what is permitted of floating point where the source says nothing."""
 
     derivation: Derivation
     options: Options
@@ -84,6 +84,7 @@ class Program:
     widened: dict[str, str] = field(default_factory=dict)
     searches: dict[Loc, str] = field(default_factory=dict)
     pipelines: list[PipelinePlan] = field(default_factory=list)
+    alone: bool = False
     _judged: tuple[Function, dict[str, LoopVerdict]] | None = None
 
     @property

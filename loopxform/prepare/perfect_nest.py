@@ -22,8 +22,10 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For, Function, If, Stmt
 from loopxform.ir.visit import (
     LoopSite,
+    Path,
     counters,
     declared,
+    enclosing,
     loads,
     loops,
     names,
@@ -61,11 +63,12 @@ def has_few_iterations(loop: For) -> bool:
 
 def told_apart(derivation: Derivation) -> Derivation:
     """Loops one after the other that count with the same name get names of their own, but for one
-    that leaves its count in the variable."""
+    that leaves its count in the variable, and for those of kernels: variants share names."""
     while True:
         fn = derivation.function
         times = Counter(s.loop.var for s in loops(fn))
-        shared = next((v for v, n in times.items() if n > 1), None)
+        left = {s.loop.var for s in loops(fn) if not _in_kernel(fn, s.path)}
+        shared = next((v for v, n in times.items() if n > 1 and v in left), None)
         if shared is None:
             return derivation
         name = fresh(fn, shared)
@@ -74,6 +77,10 @@ def told_apart(derivation: Derivation) -> Derivation:
         if step is None:
             return derivation
         derivation = derivation.then(step)
+
+
+def _in_kernel(fn: Function, path: Path) -> bool:
+    return any(isinstance(s, For) and s.level for s in enclosing(fn, path))
 
 
 def undeclared(derivation: Derivation) -> Derivation:

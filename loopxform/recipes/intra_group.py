@@ -24,7 +24,19 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir import whiles
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Opaque, Return, Stmt
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Return,
+    Stmt,
+)
 from loopxform.ir.visit import (
     Path,
     bodies,
@@ -47,6 +59,7 @@ from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
+    BoundExtent,
     Distribute,
     Expand,
     Interchange,
@@ -263,23 +276,49 @@ class _Body:
             return False
         if not self.w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
             return False
-        parts = self._parts(s.var, self.w.size(*self.group))
+        parts = self._parts(s.var, self.w.size(*self.group), "strided")
         if parts is None:
-            return False
+            return self._in_chunks(s)
         item, combining = parts
         self._spread(item)
         self.shared.append((s.var,))
         total = value_of(resolve(self.w.fn, combining)[0].loop.hi) or 0
         fan = 1 << (isqrt(total - 1).bit_length()) if total > 1 else 1
         if self.limits.costs.combined_alone < total and fan <= self.w.sizes["Tx"]:
-            again = self._parts(combining, str(fan))
+            again = self._parts(combining, str(fan), "strided")
             self.items += [(again[0], "thread.x")] if again else []
         return True
 
-    def _parts(self, var: str, count: str) -> tuple[str, str] | None:
+    def _in_chunks(self, s: For) -> bool:
+        """Shares a reduction in chunks that follow one another: of equal extrema it finds the
+        first, as the loop does."""
+        before, known = self.w.derivation, declared(self.w.fn.body).keys()
+        terms = self.limits.costs.extremum_terms
+        parts = self._parts(s.var, str(terms), "")
+        if parts is None:
+            return False
+        for name in declared(self.w.fn.body).keys() - known:
+            self._bound(name, terms)
+        item = fresh(self.w.fn, f"{parts[0]}_t")
+        if not self.w.attempt(RoundRobin(parts[0], self.w.size(*self.group), item)):
+            self.w.derivation = before
+            return False
+        self._spread(item)
+        self.shared.append((s.var,))
+        return True
+
+    def _bound(self, array: str, terms: int) -> None:
+        """Gives an array of an element for each chunk a fixed size, where the nest assumes how many
+        iterations there are."""
+        for e in self.w.fn.assumes:
+            most = value_of(e.right) if isinstance(e, Bin) and e.op == "<=" else None
+            if most and self.w.attempt(BoundExtent(array, (str(-(-most // terms)),))):
+                return
+
+    def _parts(self, var: str, size: str, strided: str) -> tuple[str, str] | None:
         """The loop over the parts of a reduction, and the one that combines them."""
         known = {s.loop.var for s in loops(self.w.fn)}
-        if not self.w.attempt(Rfactor(var, count, self.reassociate, "strided")):
+        if not self.w.attempt(Rfactor(var, size, self.reassociate, strided)):
             return None
         made = [s.loop for s in loops(self.w.fn) if s.loop.var not in known]
         (item,) = (x.var for x in made if x.parallel)

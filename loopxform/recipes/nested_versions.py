@@ -24,7 +24,15 @@ from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, declared, names, perfect_nest, resolve, walk, writes
+from loopxform.ir.visit import (
+    Path,
+    declared,
+    names,
+    perfect_nest,
+    resolve,
+    walk,
+    writes,
+)
 from loopxform.model.saturation import filling_items
 from loopxform.prepare.parallel_band import (
     Nest,
@@ -60,6 +68,7 @@ WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
 IN_LOCAL_MEMORY = "groups, arrays in local memory"
+IN_LITTLE_MEMORY = "groups, small arrays in local memory"
 
 
 @record
@@ -67,7 +76,8 @@ class Grouped:
     """A nest with a group for each iteration: the number of iterations, the least number of those
     that its work-items share at a time, how many of these there are, and how many such iterations
     keep them busy; the same with arrays in local memory, where the host finds that they fit;
-    `alone` where that is all there is."""
+    `alone` where that is all there is. `little` is the nest for smaller arrays, of which more
+    groups run at a time."""
 
     tiled: Tiled
     outer: Expr
@@ -77,6 +87,14 @@ class Grouped:
     local: Tiled | None = None
     fits: tuple[Expr, ...] = ()
     alone: bool = False
+    little: Grouped | None = None
+
+    @property
+    def kinds(self) -> dict[str, Tiled]:
+        """The nest in each version, by its label."""
+        few = {} if self.little is None else {IN_LITTLE_MEMORY: self.little.tiled}
+        local = {} if self.local is None else {IN_LOCAL_MEMORY: self.local}
+        return {"groups": self.tiled, **local, **few}
 
 
 def grouped(
@@ -85,9 +103,13 @@ def grouped(
     """The loop at `path` with a group for each iteration, in a derivation that begins with `fn`;
     None where that is not legal, or, where the `whole` iteration is to be shared, leaves
     work-items without work. A nest of one sum has versions of its own (`versions`)."""
-    nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
-    if limits.vector or isinstance(nest, LoopxformError):
+    if limits.vector:
         return None
+    nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
+    return None if isinstance(nest, LoopxformError) else _grouped(nest, limits, options, whole)
+
+
+def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
     tiled = possible(partial(one_nest, nest, {}, "group", limits, options, strict=True), *REFUSALS)
     if isinstance(tiled, LoopxformError):
         return _in_step(nest, limits, options) if whole else None
@@ -180,10 +202,28 @@ def with_groups(fn: Function, plain: Tiled, limits: Limits, options: Options) ->
     flat = plain.derivation if several else None
     versions, named = versions_of(fn, site.loop, found, flat, items, limits, options)
     if len(versions) == 1:
-        done = {"groups": found.tiled, IN_LOCAL_MEMORY: found.local}
-        return done.get(versions[0].label) or plain
+        return found.kinds.get(versions[0].label, plain)
     start = Derivation(fn).titled("Versions").tried(choice(site.loop.var, versions, named))
     return plain if isinstance(start, TransformError) else replace(plain, derivation=start)
+
+
+def nest_with_groups(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled:
+    """One of the nests of a function as it is tiled (`plain`), or a choice between that and
+    versions with a group for each iteration."""
+    if limits.vector or plain.recipe not in ONE_ITEM_EACH:
+        return plain
+    alone, earlier = nest.alone(), len(thresholds_of(nest.derivation))
+    found = _grouped(alone, limits, options, whole=True)
+    if found is None:
+        return plain
+    fn, loop = alone.function, alone.outermost
+    items = one_nest(alone, {}, None, limits, options, strict=False)
+    versions, named = versions_of(fn, loop, found, None, items, limits, options, earlier)
+    if len(versions) == 1:
+        return plain
+    step = choice(loop.var, versions, named)
+    derived = nest.derivation.titled("Versions").tried(step)
+    return plain if isinstance(derived, TransformError) else replace(plain, derivation=derived)
 
 
 def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> Tiled | None:
@@ -219,13 +259,24 @@ def _beside(mapped: Tiled) -> set[str]:
 
 def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     """The same where sums must be in order: the work-items of a warp run these loops in step, from
-    local memory, which has room for several such groups."""
+    local memory, which has room for several such groups, and for more where arrays are small."""
     if limits.warp < 2:
         return None
-    found = _in_a_warp(nest, limits, options)
+    few, many = limits.costs.in_step_groups, limits.costs.in_step_groups_at_most
+    found = _of_a_warp(nest, few, limits, options)
+    if found is None or not found.fits or many <= few:
+        return found
+    return replace(found, little=_of_a_warp(nest, many, limits, options))
+
+
+def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Grouped | None:
+    """With arrays that leave room for so many groups."""
+    room = limits.local_bytes // groups
+    found = _in_a_warp(nest, room, limits, options)
     left = [] if found is None else _left(found.tiled, limits.costs.short_loop)
     if found is not None and takes_long(found.tiled.function, left):
-        found = _in_a_warp(with_terms_apart(nest, [x.var for x in left]), limits, options)
+        apart = with_terms_apart(nest, [x.var for x in left])
+        found = _in_a_warp(apart, room, limits, options)
         left = [] if found is None else _left(found.tiled, limits.costs.short_loop)
     if found is None or takes_long(found.tiled.function, left):
         return None
@@ -238,9 +289,10 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     return replace(found, tiled=local, local=local, busy=found.items * count, alone=True)
 
 
-def _in_a_warp(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
-    """A group of a warp for each iteration, with slices that it uses again in local memory."""
-    bounded = _bounded(nest, limits.local_bytes // limits.costs.in_step_groups, rows=True)
+def _in_a_warp(nest: Nest, room: int, limits: Limits, options: Options) -> Grouped | None:
+    """A group of a warp for each iteration, with slices that it uses again in so much of local
+    memory, in bytes."""
+    bounded = _bounded(nest, room, rows=True)
     if bounded is None or not bounded.buffers:
         return None
     sizes = {"Ty": 1, "Tx": limits.warp}
@@ -312,10 +364,12 @@ def versions_of(
     items: Tiled | None,
     limits: Limits,
     options: Options,
+    earlier: int = 0,
 ) -> tuple[list[Version], Thresholds]:
     """The versions of a loop that calls may take, in the order in which the host asks for them, and
-    the thresholds of their guards. All of them begin with `fn`."""
-    first = 0 if flat is None else len(thresholds_of(flat))
+    the thresholds of their guards, numbered after so many `earlier` ones. All of them begin with
+    `fn`."""
+    first = earlier if flat is None else len(thresholds_of(flat))
     named = Thresholds(first, used_names(fn), dict(options.threshold))
     outer = trip_count(loop) if found is None else found.outer
     guard, versions = list[Expr](), list[Version]()
@@ -352,17 +406,24 @@ def _sufficient(
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
     """A group for each iteration, with arrays in local memory where they fit."""
-    about = "a group for each iteration"
+    about, little = "a group for each iteration", found.little
+    smaller = [] if little is None else [_of_arrays(IN_LITTLE_MEMORY, little, guard, limits)]
     plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))
     if found.local is None:
         return [plain]
-    cost = time_text(found.local, limits)
-    if not found.fits:
-        return [Version(IN_LOCAL_MEMORY, about, found.local.derivation, guard, cost)]
-    about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
-    asked = (*guard, *found.fits)
-    local = Version(IN_LOCAL_MEMORY, about, found.local.derivation, asked, cost)
-    return [local] if found.alone else [local, plain]
+    local = _of_arrays(IN_LOCAL_MEMORY, found, guard, limits)
+    if not found.fits or found.alone:
+        return [*smaller, local]
+    return [*smaller, local, plain]
+
+
+def _of_arrays(label: str, found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
+    """A group for each iteration, with arrays in local memory."""
+    assert found.local is not None
+    about, cost = "a group for each iteration", time_text(found.local, limits)
+    if found.fits:
+        about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
+    return Version(label, about, found.local.derivation, (*guard, *found.fits), cost)
 
 
 def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:

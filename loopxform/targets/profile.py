@@ -212,6 +212,7 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "smaller_tiles": _changes,
     "packed_tiles": _changes,
     "split_tiles": _changes,
+    "program_tiles": _changes,
     "costs": _costs,
 }
 

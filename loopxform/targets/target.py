@@ -54,8 +54,10 @@ class Costs:
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit,
-    `in_step_groups` where work-items sum up in step: what one waits for hides behind other groups,
-    and behind the reads of the `in_step_unrolled` iterations that are unrolled.
+    `in_step_groups` where work-items sum up in step, `in_step_groups_at_most` of smaller arrays:
+    what one waits for hides behind other groups, and behind the reads of the `in_step_unrolled`
+    iterations that are unrolled. An extremum that must be the first of its equals is found in
+    chunks of `extremum_terms`, an odd number, as for running values.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
@@ -102,7 +104,9 @@ class Costs:
     update_copies: int = 1
     resident_groups: int = 2
     in_step_groups: int = 3
+    in_step_groups_at_most: int = 6
     in_step_unrolled: int = 16
+    extremum_terms: int = 65
     row: float = 36
     shared_word: float = 2.7
     row_wait: float = 120000
@@ -150,7 +154,8 @@ class Limits:
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
     iterations. `packed_tiles` are those that the device fills on its own, with their
-    buffers. `costs` are the constants of the model of costs.
+    buffers. `program_tiles` are those of `smaller_tiles` that the nests of a function of several
+    may have: each is a kernel more to build. `costs` are the constants of the model of costs.
     `tile_times` are what register tiles take for 1024 iterations, what it takes to start them, and
     what their epilogue takes, in numbers that matter in proportion.
     A device that is there has what was measured (`MEASURED`) of a profile of ours where its name
@@ -180,6 +185,7 @@ class Limits:
     smaller_tiles: tuple[str, ...] = SMALLER_TILES
     packed_tiles: tuple[str, ...] = PACKED_TILES
     split_tiles: tuple[str, ...] = SPLIT_TILES
+    program_tiles: tuple[str, ...] = ()
     costs: Costs = Costs()
     tile_times: tuple[tuple[str, int, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
@@ -199,6 +205,7 @@ MEASURED = (
     "smaller_tiles",
     "packed_tiles",
     "split_tiles",
+    "program_tiles",
     "costs",
     *THRESHOLDS,
 )

@@ -107,12 +107,13 @@ def test_nan_and_the_signs_of_zeros() -> None:
         (routine,) = lx.loads(CASES[case])
         compiled = CompiledKernel(plan(case), choose())
         reference = Library(CSource(text=CASES[case]), [routine.function])
-        for seed, m in enumerate((1, 17, 40, 64)):
+        for seed, m in enumerate((1, 17, 40, 64, 90)):
             args = arguments(routine.function, {"n": 4, "m": m}, seed)
             rows = args["a"].reshape(4, m)
             rows[0] = -0.0
             rows[1, m // 2] = np.nan
             rows[2, :: max(1, m - 1)] = np.inf
+            rows[3, :], rows[3, m // 3 :: 3], rows[3, m // 2 :: 3] = -1, -0.0, 0.0
             expected, after = copy.deepcopy(args), copy.deepcopy(args)
             reference.run("f", expected)
             compiled(**after)

@@ -53,6 +53,13 @@ def test_the_last_element_where_the_corner_is_untouched() -> None:
     assert list(map(expr_text, found.last)) == ["M - 1", "N - 2"]
 
 
+def test_an_element_that_is_read_says_that_rows_have_one() -> None:
+    """Rows of a declared shape alone."""
+    body = loop("i", 0, "n", s("t[i] = x[i, 0]"), loop("j", 0, "m", s("t[i] += x[i, j]")))
+    assert text(fn("n, m, x[n][m], t[n]", body), "x") == (["n", "m"], "m >= 1 && n >= 1", True)
+    assert text(fn("n, m, x[][9], t[n]", body), "x")[0] == ["n", "max(1, m)"]
+
+
 def test_stencils_and_constants() -> None:
     f = fn("n, p[]", loop("i", 1, "n - 1", s("p[i] = p[i-1] + p[i+1]")))
     assert text(f, "p") == (["n"], "n >= 3", True)

@@ -66,6 +66,12 @@ PAIR = c(
     "for (int i = 0; i < n; i++) { int s = a[i][0]; for (int j = 1; j < m; j++) b[i][j] = s; }",
     ROWS,
 )
+PEAK = c(
+    "for (int i = 0; i < n; i++) { float most = a[i][0], s = 0; for (int j = 1; j < m; j++) "
+    "if (a[i][j] > most) most = a[i][j]; for (int j = 0; j < m; j++) s += a[i][j]; "
+    "b[i][0] = s / most; }",
+    "int n, int m, const float a[restrict n][m], float b[restrict n][1]",
+)
 SOURCES = {"mirror": MIRROR, "mean": MEAN, "steps": STEPS, "two-arrays": TWO_ARRAYS}
 
 
@@ -141,8 +147,51 @@ def test_nests_that_do_better_without(source: str) -> None:
 def test_sums_in_order_run_in_step(golden: Golden) -> None:
     """From a row in local memory, in groups of a warp."""
     done = offload(untiled(MEAN), {}, GENERIC)
-    assert labels(done.derivation) == ["groups, arrays in local memory", "items"]
+    assert labels(done.derivation) == [
+        *("groups, small arrays in local memory", "groups, arrays in local memory", "items")
+    ]
+    step = choice(done.derivation)
+    assert step is not None
+    assert [v.guard[2:] for v in step.variants] == [("m<=2048",), ("m<=4096",), ()]
     golden.check(listing(done.function))
+
+
+def test_extrema_in_order_are_found_in_chunks(golden: Golden) -> None:
+    """Of 65 iterations, an odd number: work-items read different banks of local memory."""
+    done = offload(untiled(PEAK), {}, GENERIC)
+    step = choice(done.derivation)
+    assert step is not None
+    for variant, most in zip(step.variants, (2048, 4096)):
+        sizes = [str(x) for x in variant.steps if x.verb in ("rfactor", "bound-extent")]
+        parts = -(-most // 65)
+        assert sizes == [
+            f"bound-extent a_row {most}",
+            "rfactor j 65",
+            f"bound-extent most_part {parts}",
+        ]
+    golden.check(listing(done.function))
+
+
+def test_each_nest_of_a_function_has_versions() -> None:
+    """With thresholds of their own; a product has none."""
+    source = c(
+        "for (int i = 0; i < n; i++) { float s = 0; for (int j = 0; j < m; j++) s += a[i][j]; "
+        "for (int j = 0; j < m; j++) a[i][j] /= s; } "
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { float s = 0; "
+        "for (int k = 0; k < m; k++) s += a[i][k] * a[j][k]; b[i][j] = s; } "
+        "for (int i = 0; i < n; i++) { float s = 0; for (int j = 0; j < n; j++) s += b[i][j]; "
+        "for (int j = 0; j < n; j++) b[i][j] -= s; }",
+        "int n, int m, float a[restrict n][m], float b[restrict n][n]",
+    )
+    for order, kinds in ((True, ("arrays", "groups")), (False, ("small arrays", "arrays"))):
+        done = offload(untiled(source), {}, GENERIC, Options(reassociate=order)).derivation
+        steps = [r.step for r in done.records if isinstance(r.step, Dispatch) and r.step.thresholds]
+        expected = ["groups" if k == "groups" else f"groups, {k} in local memory" for k in kinds]
+        assert [[v.label for v in s.variants] for s in steps] == [[*expected, "items"]] * 2
+        assert [name for s in steps for name, _ in s.thresholds] == [
+            *("suff_outer_par_0", "suff_intra_par_1", "suff_outer_par_2", "suff_intra_par_3")
+        ]
+        assert_same_meaning(untiled(source), done.function, (0, 1, 4))
 
 
 @pytest.mark.parametrize(
