@@ -244,11 +244,9 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
     here = replace(nest, derivation=program.derivation, path=path)
     few = few_results(program, here)
     recipe, strict = wish.recipe, wish.strict and wish.annotation is not None
-    shaped = recipe is None and bool(limits.program_tiles)
-    done = one_nest(
-        *(here, wish.sizes, recipe, _of_programs(limits), wish.options),
-        **{"strict": strict, "few": few, "several": shaped},
-    )
+    several = recipe is None and bool(limits.program_tiles)
+    own, options = _of_programs(limits), wish.options
+    done = one_nest(here, wish.sizes, recipe, own, options, strict=strict, few=few, several=several)
     if recipe is not None or nest.parallel[0] in program.partial:
         return done
     if not wish.sizes and (product := in_one_product(here, done, limits, wish.options)) is not done:
