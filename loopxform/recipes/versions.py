@@ -233,27 +233,33 @@ def _by_mean(
     named: Thresholds,
 ) -> list[tuple[Version, Tiled]]:
     """Those for results of as many terms as data say; none where nothing tells the mean."""
-    terms = _all_terms(nest)
+    terms, found = _all_terms(nest), list[tuple[Version, Tiled]]()
     if terms is None or limits.warp < 2:
-        return []
-    groups = _by_groups(nest, limits, options)
-    lanes = _by_groups(nest, limits, options, limits.warp)
-    if groups is None or lanes is None:
         return []
 
     def mean(least: int) -> Expr:
         return Bin(">=", terms, Bin("*", results, named("suff_intra_par", least)))
 
-    few = Bin("<", results, named("suff_outer_par", filling_groups(limits, groups.sizes["Tx"])))
-    guard = (few, mean(groups.sizes["Tx"]))
+    groups = _by_groups(nest, limits, options)
+    lanes = _by_groups(nest, limits, options, limits.warp)
+    if groups is not None and lanes is not None:
+        few = Bin("<", results, named("suff_outer_par", filling_groups(limits, groups.sizes["Tx"])))
+        guard = (few, mean(groups.sizes["Tx"]))
+        about = "a group for each result, of many terms"
+        found.append(_version("groups", about, groups, guard, limits))
+        about = "a group for each result, of the work-items that run in lockstep"
+        guard = (mean(limits.costs.lane_terms),)
+        found.append(_version("lanes", about, lanes, guard, limits))
+    derive = partial(one_nest, nest, {}, "csr-stream", limits, options, strict=True)
+    stream = possible(derive, *REFUSALS)
+    if not isinstance(stream, LoopxformError):
+        about = "a group for a tile of results, which has their terms in local memory, in order"
+        guard = (mean(limits.costs.stream_terms),)
+        found.append(_version("stream", about, stream, guard, limits))
+    if not found:
+        return []
     items = one_nest(nest, given, None, limits, options, strict=False)
-    long = "a group for each result, of many terms"
-    short = "a group for each result, of the work-items that run in lockstep"
-    return [
-        _version("groups", long, groups, guard, limits),
-        _version("lanes", short, lanes, (mean(limits.costs.lane_terms),), limits),
-        _version("items", "a work-item for each result, in order", items, (), limits),
-    ]
+    return [*found, _version("items", "a work-item for each result, in order", items, (), limits)]
 
 
 def _all_terms(nest: Nest) -> Expr | None:

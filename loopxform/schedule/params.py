@@ -21,6 +21,7 @@ Recipe = Literal[
     "elementwise",
     "reduce",
     "scan",
+    "csr-stream",
     "group",
     "naive",
 ]
@@ -214,6 +215,12 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "running values in chunks of groups",
             Tiles(Ty=1, Tx=256, Ry=1, Rx=1),
             ("Tx",),
+        ),
+        RecipeKind(
+            "csr-stream",
+            "terms of rows in local memory",
+            Tiles(Ty=256, Tx=1, Tk=2048, Ry=1, Rx=1),
+            ("Ty", "Tx", "Tk"),
         ),
         RecipeKind(
             "group", "one group per iteration", Tiles(Ty=8, Tx=32, Ry=1, Rx=1), ("Ty", "Tx")

@@ -44,7 +44,8 @@ class Costs:
     combine partial results each on its own, and one alone up to `combined_alone` of those of its
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
     `short_loop` iterations sooner than a group has shared them out. Results that have `lane_terms`
-    terms or more, where data say how many, get as many work-items as run in lockstep.
+    terms or more, where data say how many, get as many work-items as run in lockstep; of
+    `stream_terms` or more their terms are computed side by side.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
     conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
@@ -94,7 +95,8 @@ class Costs:
     short_loop: int = 32
     scan_terms: int = 2304
     elements: int = 1
-    lane_terms: int = 8
+    lane_terms: int = 64
+    stream_terms: int = 1
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16

@@ -56,7 +56,6 @@ from loopxform.ir.visit import (
     map_exprs,
     names,
     replace_at,
-    stmt_exprs,
     substitute,
     walk,
     writes,
