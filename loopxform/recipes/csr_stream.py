@@ -7,19 +7,22 @@
         forall i: s += those terms that belong to row i   in the order of the program
 
 Neighbouring work-items read neighbouring terms, whatever the rows are: short ones, of which many
-share the terms in local memory, or one that is longer than all others. (Greathouse and Daga,
-"Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format", SC 2014.)
+share the terms in local memory, or one that is longer than all others. Where sums may be in any
+order, Tx work-items of a group share those of a row. (Greathouse and Daga, "Efficient sparse
+matrix-vector multiplication on GPUs using the CSR storage format", SC 2014.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import ClassVar
 
 from loopxform.errors import Obstacle, TransformError
 from loopxform.ir.affine import value_of
+from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Decl, For
-from loopxform.ir.visit import loops, resolve, walk
+from loopxform.ir.visit import reads, resolve, walk, writes
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest, sequential
@@ -44,30 +47,43 @@ class CsrStream:
         return Choice(self.name, (), k, group=("Ty", "Tx"), shared=((k,),), more=("Tk",))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        del options
         (rows,) = nest.parallel
         (terms,) = sequential(nest.innermost.body)
-        tiles = levels(w.fn, Dim(rows, "Ty"))
+        tile = levels(w.fn, Dim(rows, "Ty")).group
         w.stage("The terms of a tile of rows side by side")
-        known = {s.loop.var for s in loops(w.fn)}
-        w.do(Stripmine(rows, w.size("Ty"), tiles.group), StageTerms(terms.var, w.size("Tk")))
-        made = _local(w, tiles.group, limits)
-        new = [s.loop for s in loops(w.fn) if s.loop.var not in {*known, tiles.group}]
-        (number,) = (x.var for x in new if x.parallel)
-        w.do(RoundRobin(number, w.size("Ty", "Tx"), item := f"{number}_t"))
+        w.do(Stripmine(rows, w.size("Ty"), tile))
+        allowed = "reassociate" if options.reassociate else ""
+        if not w.attempt(StageTerms(terms.var, w.size("Tk"), w.size("Tx"), allowed)):
+            w.do(StageTerms(terms.var, w.size("Tk")))
+        (site,) = resolve(w.fn, tile)
+        local = tuple(_shared(site.loop))
+        _require_room(local, limits)
         w.stage("Mapping each tile of rows to a group")
-        w.do(MapTo(tiles.group, "group.x"), MapTo(f"{rows}*", "thread.x"), MapTo(item, "thread.x"))
-        w.do(PromoteToLocal(made.name))
+        filling, *others = dict.fromkeys(x.var for x in _spread(site.loop))
+        w.do(RoundRobin(filling, w.size("Ty", "Tx"), item := fresh(w.fn, f"{filling}_t")))
+        w.do(MapTo(tile, "group.x"), MapTo(item, "thread.x"))
+        w.do(*(MapTo(f"{v}*", "thread.x") for v in others))
+        w.do(*(PromoteToLocal(x.name) for x in local))
         return Mapped(choice)
 
 
-def _local(w: Work, group: str, limits: Limits) -> Decl:
-    """The array of terms. Raises TransformError where a group has no room for it."""
-    (site,) = resolve(w.fn, group)
-    inside = (s for x in site.loop.body if isinstance(x, For) for _, s in walk(x.body))
-    (made,) = (s for s in inside if isinstance(s, Decl) and s.shape)
-    used = made.type.bytes * prod(value_of(e) or 1 for e in made.shape)
+def _spread(tile: For) -> list[For]:
+    """The loops of a tile that its work-items share, the one that computes terms first."""
+    (chunks,) = (s for s in tile.body if isinstance(s, For) and not s.parallel)
+    return [s for s in (*chunks.body, *tile.body) if isinstance(s, For) and s.parallel]
+
+
+def _shared(tile: For) -> Iterator[Decl]:
+    """The arrays that work-items write for others: what loops over different things use."""
+    for s in (s for _, s in walk(tile.body) if isinstance(s, Decl) and s.shape):
+        users = {x.var for x in _spread(tile) if s.name in reads(x.body) | writes(x.body)}
+        if len(users) > 1:
+            yield s
+
+
+def _require_room(local: tuple[Decl, ...], limits: Limits) -> None:
+    """Raises TransformError where a group has none for the arrays."""
+    used = sum(s.type.bytes * prod(value_of(e) or 1 for e in s.shape) for s in local)
     if used > limits.local_bytes:
         text = f"the terms take {used} bytes, and there is room for {limits.local_bytes}"
         raise TransformError("promote-to-local", (Obstacle("LX169", text),))
-    return made
