@@ -58,12 +58,12 @@ from loopxform.transforms.storage.staged_rows import staged
 @record
 class StageTerms(Step):
     """Computes the terms that `loop` sums up for all iterations of the loop around it, `size` at a
-    time, and sums them up in `parts` of a row. `reassociate` (the word) allows floating-point sums
+    time, and sums them up, in `parts` of a row or in order. `reassociate` (the word) allows floating-point sums
     and products to round differently."""
 
     loop: str
     size: str
-    parts: str = "1"
+    parts: str = ""
     reassociate: str = ""
 
     verb: ClassVar[str] = "stage-terms"
@@ -75,7 +75,7 @@ class StageTerms(Step):
         if isinstance(site, Obstacle):
             return (site,)
         where = site.loop.origin.loc
-        sizes = [parse_size(fn, text) for text in (self.size, self.parts)]
+        sizes = [parse_size(fn, text) for text in (self.size, self.parts or "1")]
         wrong = tuple(replace(x, loc=where) for x in sizes if isinstance(x, Obstacle))
         if self.reassociate not in ("", "reassociate"):
             text = f"'{self.reassociate}' says nothing about the order"
@@ -110,7 +110,7 @@ class StageTerms(Step):
         return f"{text}; {s.var} ({s.op}) may be reduced in any order{allowed}"
 
     def _sizes(self, fn: Function) -> tuple[Expr, Expr]:
-        size, parts = parse_size(fn, self.size), parse_size(fn, self.parts)
+        size, parts = parse_size(fn, self.size), parse_size(fn, self.parts or "1")
         assert not isinstance(size, Obstacle)
         assert not isinstance(parts, Obstacle)
         return size, parts

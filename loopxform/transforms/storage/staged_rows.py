@@ -14,7 +14,7 @@ from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Decl, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import map_exprs, map_stmt_exprs, substitute, substitute_body
+from loopxform.ir.visit import map_exprs, substitute, substitute_body
 from loopxform.transforms.edges.bounds import fixed_trips, iteration_number
 from loopxform.transforms.reductions.partial import combined, neutral, partial_type
 from loopxform.transforms.storage.rows_of_terms import Rows
@@ -104,7 +104,9 @@ class _Tile:
     def with_term(self, place: Expr) -> Stmt:
         """The update by a term that is there already."""
         term = Load(self.array, (place,))
-        return map_stmt_exprs(self.found.update, lambda e: term if e == self.found.term else e)
+        swap = self.found.term
+        (update,) = map_exprs((self.found.update,), lambda e: term if e == swap else e)
+        return update
 
     def _cast(self, e: Expr, kind: Scalar | None = None) -> Expr:
         """A value in a type that has it, by default that of the loop over terms."""
