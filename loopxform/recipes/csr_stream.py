@@ -53,7 +53,8 @@ class CsrStream:
         w.stage("The terms of a tile of rows side by side")
         w.do(Stripmine(rows, w.size("Ty"), tile))
         allowed = "reassociate" if options.reassociate else ""
-        if not w.attempt(StageTerms(terms.var, w.size("Tk"), w.size("Tx"), allowed)):
+        in_parts = StageTerms(terms.var, w.size("Tk"), w.size("Tx"), allowed)
+        if w.sizes["Tx"] == 1 or not w.attempt(in_parts):
             w.do(StageTerms(terms.var, w.size("Tk")))
         (site,) = resolve(w.fn, tile)
         local = tuple(_shared(site.loop))

@@ -58,8 +58,8 @@ from loopxform.transforms.storage.staged_rows import staged
 @record
 class StageTerms(Step):
     """Computes the terms that `loop` sums up for all iterations of the loop around it, `size` at a
-    time, and sums them up, in `parts` of a row or in order. `reassociate` (the word) allows floating-point sums
-    and products to round differently."""
+    time, and sums them up, in `parts` of a row or in order. `reassociate` (the word) allows
+    floating-point sums and products to round differently."""
 
     loop: str
     size: str
