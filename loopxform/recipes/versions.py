@@ -24,7 +24,7 @@ a tree. Thresholds say how much parallelism is enough; their defaults are what f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -60,6 +60,8 @@ from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.sites import ascending
 
 LAZY = ("&&", "||")
+STREAM_WIDTHS = (4, 1)
+"""Work-items for each result of a tile that has their terms in local memory."""
 REFUSALS = (TransformError, LimitError, UnsupportedC)
 
 
@@ -250,16 +252,28 @@ def _by_mean(
         about = "a group for each result, of the work-items that run in lockstep"
         guard = (mean(limits.costs.lane_terms),)
         found.append(_version("lanes", about, lanes, guard, limits))
-    derive = partial(one_nest, nest, {}, "csr-stream", limits, options, strict=True)
-    stream = possible(derive, *REFUSALS)
-    if not isinstance(stream, LoopxformError):
-        about = "a group for a tile of results, which has their terms in local memory, in order"
-        guard = (mean(limits.costs.stream_terms),)
-        found.append(_version("stream", about, stream, guard, limits))
+    for width, stream in _by_tiles_of_rows(nest, limits, options):
+        about = "a group for a tile of results, which has their terms in local memory"
+        guard = (mean(limits.costs.stream_terms * width if width > 1 else 1),)
+        label = f"stream, {stream.sizes['Ty']} results"
+        found.append(_version(label, about, stream, guard, limits))
     if not found:
         return []
     items = one_nest(nest, given, None, limits, options, strict=False)
     return [*found, _version("items", "a work-item for each result, in order", items, (), limits)]
+
+
+def _by_tiles_of_rows(nest: Nest, limits: Limits, options: Options) -> Iterator[tuple[int, Tiled]]:
+    """A group for a tile of results, the longer they are the fewer, where that is legal, with the
+    work-items that it has for each."""
+    items = min(KINDS["csr-stream"].tiles.Ty, limits.group_size)
+    for width in STREAM_WIDTHS:
+        sizes = {"Ty": items // width, "Tx": width}
+        derive = partial(one_nest, nest, sizes, "csr-stream", limits, options, strict=True)
+        done = possible(derive, *REFUSALS)
+        if isinstance(done, LoopxformError):
+            return
+        yield width, done
 
 
 def _all_terms(nest: Nest) -> Expr | None:

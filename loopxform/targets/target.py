@@ -96,7 +96,7 @@ class Costs:
     scan_terms: int = 2304
     elements: int = 1
     lane_terms: int = 64
-    stream_terms: int = 1
+    stream_terms: int = 8
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
