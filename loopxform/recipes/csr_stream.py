@@ -30,7 +30,7 @@ from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
-from loopxform.transforms import MapTo, PromoteToLocal, RoundRobin, StageTerms, Stripmine
+from loopxform.transforms import MapTo, PromoteToLocal, RoundRobin, StageTerms, Stripmine, Unroll
 
 NO_ROWS = "not one loop over rows that holds one over their terms"
 
@@ -57,6 +57,9 @@ class CsrStream:
         if w.sizes["Tx"] == 1 or not w.attempt(in_parts):
             w.do(StageTerms(terms.var, w.size("Tk")))
         (site,) = resolve(w.fn, tile)
+        _, summing, *_ = _spread(site.loop)
+        (inner,) = (s.var for _, s in walk(summing.body) if isinstance(s, For))
+        w.attempt(Unroll(inner, str(limits.costs.row_unrolled)))
         local = tuple(_shared(site.loop))
         _require_room(local, limits)
         w.stage("Mapping each tile of rows to a group")
@@ -69,7 +72,8 @@ class CsrStream:
 
 
 def _spread(tile: For) -> list[For]:
-    """The loops of a tile that its work-items share, the one that computes terms first."""
+    """The loops of a tile that its work-items share: first the one that computes terms, and the one
+    that sums them up."""
     (chunks,) = (s for s in tile.body if isinstance(s, For) and not s.parallel)
     return [s for s in (*chunks.body, *tile.body) if isinstance(s, For) and s.parallel]
 

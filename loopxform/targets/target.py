@@ -97,6 +97,7 @@ class Costs:
     elements: int = 1
     lane_terms: int = 64
     stream_terms: int = 8
+    row_unrolled: int = 8
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16

@@ -99,9 +99,25 @@ class _Tile:
             self.terms, lo=Bin("max", self._cast(self.terms.lo), Var(self.last)), asks=None
         )
 
+    def part_of_row(self, here: dict[str, Expr], first: Expr, apart: Expr) -> tuple[Stmt, ...]:
+        """The updates of a row, whose number is `here`, by terms that are there: by the `first` of
+        them and those that are so far `apart`."""
+        k = self.terms.var
+        start, stop, var = (self._free(f"{k}_{part}") for part in ("from", "to", "s"))
+        lo, hi = (self._place(substitute(e, dict(here))) for e in (self.terms.lo, self.terms.hi))
+        body = (self._with_term(Var(var)),)
+        loop = For(var, Var(start), Var(stop), apart, body, type=INT, origin=self.origin)
+        begin = simplify(Bin("+", lo, first))
+        return (*self._set(start, INT, begin), *self._set(stop, INT, hi), loop)
+
+    def _place(self, e: Expr) -> Expr:
+        """How far a bound of a row is from the first of the terms that are there."""
+        inside = Bin("min", Bin("max", self._cast(e), Var(self.begin)), Var(self.end))
+        return self._cast(Bin("-", inside, Var(self.begin)), INT)
+
     # ------------------------------------------------------------ statements
 
-    def with_term(self, place: Expr) -> Stmt:
+    def _with_term(self, place: Expr) -> Stmt:
         """The update by a term that is there already."""
         term = Load(self.array, (place,))
         swap = self.found.term
@@ -147,17 +163,13 @@ class _InOrder(_Tile):
     def body(self) -> tuple[Stmt, ...]:
         declared = [s for s in self.found.before if isinstance(s, Decl)]
         self.own = {s.name: self._free(f"{s.name}_own") for s in declared}
-        begin = Bin("max", self._cast(self.terms.lo), Var(self.begin))
-        end = Bin("min", self._cast(self.terms.hi), Var(self.end))
-        update = self.with_term(Bin("-", Var(self.terms.var), Var(self.begin)))
-        part = replace(self.terms, lo=begin, hi=end, body=(update,), asks=None)
         rest = (s for s in self.found.before if not isinstance(s, Decl))
         return (
             *self.ends(),
             *(Decl(x, self.types[n], (self.height,), origin=self.origin)
               for n, x in self.own.items()),
             self._of_rows((*rest, self.before())),
-            self.chunks(self._of_rows((part,))),
+            self.chunks(self._of_rows(self.part_of_row({}, Const(0), Const(1)))),
             self._of_rows((self.after(), *self.found.after)),
         )  # fmt: skip
 
@@ -178,6 +190,7 @@ class _InParts(_Tile):
         self.part_type = partial_type(s.var, s.op, self.updates, self.types)
         self.own, self.part = self._free(f"{s.var}_own"), self._free(f"{s.var}_part")
         self.item, self.which = self._free(f"{self.rows.var}_p"), self._free(f"{s.var}_which")
+        self.types |= {self.item: INT}
         every = Bin("*", self.height, self.parts)
         own, item = Load(self.own, (Var(self.item),)), Var(self.item)
         first = neutral(s.op, self.updates, self.part_type)
@@ -210,22 +223,11 @@ class _InParts(_Tile):
     def _summed(self, own: Load) -> Stmt:
         """Each `parts`-th of the terms of a row, where there is such a row."""
         row = Bin("+", self.rows.lo, Bin("/", Var(self.item), self.parts))
-        here = {self.rows.var: row}
-        name = self.found.reduction.var
-        begin, end = (
-            self._place(substitute(e, dict(here))) for e in (self.terms.lo, self.terms.hi)
-        )
-        var = self._free(f"{self.terms.var}_s")
-        update = self.with_term(Var(var))
-        (mine,) = map_exprs((update,), lambda e: own if e == Var(name) else e)
-        first = Bin("+", begin, Bin("%", Var(self.item), self.parts))
-        loop = For(var, first, end, self.parts, (mine,), type=INT, origin=self.origin)
-        return If(Bin("<", row, self.rows.hi), (loop,), origin=self.origin)
-
-    def _place(self, e: Expr) -> Expr:
-        """How far a bound of a row is from the first of the terms that are there."""
-        inside = Bin("min", Bin("max", self._cast(e), Var(self.begin)), Var(self.end))
-        return self._cast(Bin("-", inside, Var(self.begin)), INT)
+        first = Bin("%", Var(self.item), self.parts)
+        name = Var(self.found.reduction.var)
+        part = self.part_of_row({self.rows.var: row}, first, self.parts)
+        mine = map_exprs(part, lambda e: own if e == name else e)
+        return If(Bin("<", row, self.rows.hi), mine, origin=self.origin)
 
     def _combined(self) -> For:
         """A row and its parts, one after the other."""
