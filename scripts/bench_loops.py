@@ -300,6 +300,7 @@ def main() -> int:
     p.add_argument("--profile", default="h100", help="(h100)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
+    p.add_argument("--size", action="append", default=[], metavar="NAME=N", help="of a tile")
     p.add_argument("--torch", action="store_true", help="time PyTorch too")
     p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
     args = p.parse_args()
@@ -340,7 +341,8 @@ def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
 def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
     size = case.size // args.divide
-    done = lx.loads(case.text)["f"].offload(limits=args.profile, **case.options)
+    sizes = {name: int(number) for name, _, number in (x.partition("=") for x in args.size)}
+    done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)
