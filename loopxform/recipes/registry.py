@@ -73,7 +73,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 )
 """What is tried, in this order, where the user names no recipe."""
 
-SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise")
+SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise", "csr-stream")
 """Those of which it is no news that they do not fit."""
 
 ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")

@@ -87,7 +87,7 @@ def rows_of(fn: Function, site: LoopSite) -> Rows | Obstacle:
         text = f"no loop holds the loop over '{terms.var}' directly"
         return Obstacle(ROWS, text, remedy="name the loop over the terms of a row")
     around = LoopSite(tuple(path), rows)
-    problem = _tile(fn, around) or _follow(fn, rows, terms)
+    problem = _tile(fn, around) or unlike_rows(fn, rows, terms)
     if problem is not None:
         return Obstacle(ROWS, problem[0], rows.origin.loc, remedy=problem[1])
     before, after = rows.body[:place], rows.body[place + 1 :]
@@ -118,7 +118,7 @@ def _tile(fn: Function, around: LoopSite) -> Problem:
     return None
 
 
-def _follow(fn: Function, rows: For, terms: For) -> Problem:
+def unlike_rows(fn: Function, rows: For, terms: For) -> Problem:
     """Why a row does not end where the next one begins."""
     types = symbols(fn)
     if value_of(terms.step) != 1 or terms.parallel or terms.type not in COUNTED:
