@@ -24,7 +24,7 @@ a tree. Thresholds say how much parallelism is enough; their defaults are what f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -60,8 +60,8 @@ from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.sites import ascending
 
 LAZY = ("&&", "||")
-STREAM_WIDTHS = (4, 1)
-"""Work-items for each result of a tile that has their terms in local memory."""
+LOCAL_SHARE = 12
+"""Bytes of the local memory of a group for each term of rows: of one of 8, and parts of sums."""
 REFUSALS = (TransformError, LimitError, UnsupportedC)
 
 
@@ -243,37 +243,42 @@ def _by_mean(
         return Bin(">=", terms, Bin("*", results, named("suff_intra_par", least)))
 
     groups = _by_groups(nest, limits, options)
-    lanes = _by_groups(nest, limits, options, limits.warp)
-    if groups is not None and lanes is not None:
+    if groups is not None:
         few = Bin("<", results, named("suff_outer_par", filling_groups(limits, groups.sizes["Tx"])))
-        guard = (few, mean(groups.sizes["Tx"]))
         about = "a group for each result, of many terms"
-        found.append(_version("groups", about, groups, guard, limits))
-        about = "a group for each result, of the work-items that run in lockstep"
-        guard = (mean(limits.costs.lane_terms),)
-        found.append(_version("lanes", about, lanes, guard, limits))
-    for width, stream in _by_tiles_of_rows(nest, limits, options):
+        found.append(_version("groups", about, groups, (few, mean(groups.sizes["Tx"])), limits))
+    tiles = _by_tiles_of_rows(nest, limits, options)
+    for least, tile in tiles:
         about = "a group for a tile of results, which has their terms in local memory"
-        guard = (mean(limits.costs.stream_terms * width if width > 1 else 1),)
-        label = f"stream, {stream.sizes['Ty']} results"
-        found.append(_version(label, about, stream, guard, limits))
+        label = f"stream, {tile.sizes['Ty']} results"
+        found.append((Version(label, about, tile.derivation, (mean(least),)), tile))
+    lanes = None if tiles or groups is None else _by_groups(nest, limits, options, limits.warp)
+    if lanes is not None:
+        about = "a group for each result, of the work-items that run in lockstep"
+        found.append(_version("lanes", about, lanes, (mean(limits.costs.lane_terms),), limits))
     if not found:
         return []
     items = one_nest(nest, given, None, limits, options, strict=False)
     return [*found, _version("items", "a work-item for each result, in order", items, (), limits)]
 
 
-def _by_tiles_of_rows(nest: Nest, limits: Limits, options: Options) -> Iterator[tuple[int, Tiled]]:
-    """A group for a tile of results, the longer they are the fewer, where that is legal, with the
-    work-items that it has for each."""
-    items = min(KINDS["csr-stream"].tiles.Ty, limits.group_size)
-    for width in STREAM_WIDTHS:
-        sizes = {"Ty": items // width, "Tx": width}
+def _by_tiles_of_rows(nest: Nest, limits: Limits, options: Options) -> list[tuple[int, Tiled]]:
+    """A group for a tile of results, of fewer where each has many terms, where that is legal; from
+    how many terms on average on."""
+    costs, usual = limits.costs, KINDS["csr-stream"].tiles
+    group = min(usual.Ty * usual.Tx, limits.group_size)
+    most = min(usual.Tk, 1 << (limits.local_bytes // LOCAL_SHARE).bit_length() - 1)
+    wide = {"Ty": max(1, group // usual.Tx), "Tx": usual.Tx, "Tk": most}
+    items = min(usual.Tx * 4, group)
+    long = {"Ty": max(1, group // 2 // items), "Tx": items, "Tk": max(1, most // 2)}
+    found = list[tuple[int, Tiled]]()
+    for least, sizes in ((costs.long_rows, long), (costs.stream_terms, wide)):
         derive = partial(one_nest, nest, sizes, "csr-stream", limits, options, strict=True)
         done = possible(derive, *REFUSALS)
         if isinstance(done, LoopxformError):
-            return
-        yield width, done
+            return []
+        found.append((least, done))
+    return found
 
 
 def _all_terms(nest: Nest) -> Expr | None:

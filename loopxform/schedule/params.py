@@ -219,7 +219,7 @@ KINDS: Mapping[Recipe, RecipeKind] = {
         RecipeKind(
             "csr-stream",
             "terms of rows in local memory",
-            Tiles(Ty=256, Tx=1, Tk=2048, Ry=1, Rx=1),
+            Tiles(Ty=128, Tx=4, Tk=4096, Ry=1, Rx=1),
             ("Ty", "Tx", "Tk"),
         ),
         RecipeKind(

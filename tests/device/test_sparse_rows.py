@@ -1,4 +1,4 @@
-"""Sums of rows whose lengths are data (compressed sparse rows): versions by the mean length, and the
+"""Sums of rows whose lengths are data (compressed sparse rows): versions by the mean length, and
 terms of tiles of rows in local memory, on a device, in the simulator, and in the executor of
 groups."""
 
@@ -63,7 +63,7 @@ def matrix(n: int, mean: int, seed: int) -> dict[str, Any]:
     }
 
 
-EVERY = tuple((n, mean) for n in (1, 3, 50) for mean in (0, 1, 9, 45, 300))
+EVERY = tuple((n, mean) for n in (1, 3, 50) for mean in (0, 1, 9, 90, 300))
 
 
 def expected(p: Plan, args: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_every_version_on_a_device() -> None:
         sizes = {k: args[k] for k in ("n", "m", "nnz")}
         taken |= {number for number, _ in launched(p, sizes, not_known)}
     assert taken == set(range(len(p.kernels)))
-    assert len(taken) == 5
+    assert len(taken) == 4
 
 
 @pytest.mark.parametrize("bounds", ["row[i]; e < row[i + 1]", "row[i] + 1; e <= row[i + 1] - 1"])
@@ -114,6 +114,11 @@ def test_without_races() -> None:
         assert np.array_equal(after["y"], y)
 
 
+def test_rows_with_gaps_have_lanes() -> None:
+    done = tiled(source(bounds="row[i] + 1; e <= row[i + 1] - 1"))
+    assert labels(done) == ["groups", "lanes", "items"]
+
+
 def labels(done: Any) -> list[str]:
     steps = (r.step for r in done.derivation.records if isinstance(r.step, Dispatch))
     return [v.label.partition(",")[0] for step in steps for v in step.variants]
@@ -124,7 +129,7 @@ def test_sums_of_real_numbers_in_order(kind: str) -> None:
     """Without permission none of the versions has another order."""
     plain, free = tiled(source(kind)), tiled(source(kind), reassociate=True)
     assert labels(plain) == ["stream", "stream", "items"]
-    assert labels(free) == ["groups", "lanes", "stream", "stream", "items"]
+    assert labels(free) == ["groups", "stream", "stream", "items"]
 
 
 ODD: dict[str, tuple[int, ...]] = {
@@ -250,7 +255,7 @@ int main(void)
   of_mean(3, 400);
   of_mean(60, 20);
   of_mean(90, 2);
-  of_mean(60, 50);
+  of_mean(60, 90);
   return 0;
 }
 """
@@ -264,6 +269,6 @@ def test_behind_pointers(tmp_path: Path, sanitized: bool) -> None:
     (tmp_path / "p.c").write_text(POINTERS)
     done = lx.load(tmp_path / "p.c").offload(limits=LIMITS, fp="reassociate")
     (product,) = (r for r in done.regions if r.region.name == "product")
-    assert len(product.entry.plan.kernels) == 5
+    assert len(product.entry.plan.kernels) == 4
     said = assert_file_prints_the_same(tmp_path / "p.c", done, sanitized=sanitized)
     assert sum("product" in line and "on the device" in line for line in said) >= 3, said
