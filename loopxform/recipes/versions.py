@@ -53,7 +53,7 @@ from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record
-from loopxform.schedule.params import KINDS, Options
+from loopxform.schedule.params import KINDS, SHORT_ROWS, Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Rfactor, possible, thresholds_of
 from loopxform.transforms.edges.bounds import trip_count
@@ -84,20 +84,21 @@ def in_versions(
     if limits.vector or split or found is None:
         return plain
     named = Thresholds(len(thresholds_of(nest.derivation)), nest.taken, dict(options.threshold))
-    rows = _versions(nest, found, given, limits, options, named)
+    rows = _versions(nest, plain, found, given, limits, options, named)
     versions = taken_at_all([v for v, _ in rows])
     mapped = {v.label: tiled for v, tiled in rows}
     if not versions:
         return plain
     if len(versions) == 1:
         only = mapped[versions[0].label]
-        if _is_like(only, plain):
+        if _is_like(only, plain) and only.sizes == plain.sizes:
             return plain
         return replace(only, derivation=nest.derivation.extended(only.derivation), nest=nest)
     step = choice(nest.parallel[0], versions, named)
     derivation = nest.derivation.titled("Versions").then(step)
     taken = [mapped[v.label] for v in versions]
-    shown = next((x for x in taken if _is_like(x, plain)), taken[-1])
+    alike = sorted((x for x in taken if _is_like(x, plain)), key=lambda x: x.sizes != plain.sizes)
+    shown = alike[0] if alike else taken[-1]
     return replace(shown, derivation=derivation, nest=nest)
 
 
@@ -147,6 +148,7 @@ def times(a: Expr, b: Expr) -> Expr:
 
 def _versions(
     nest: Nest,
+    plain: Tiled,
     found: Parallelism,
     given: Mapping[str, int],
     limits: Limits,
@@ -160,11 +162,14 @@ def _versions(
         return _by_mean(alone, found.results, given, limits, options, named)
     groups = _by_groups(alone, limits, options)
     chunks = None if found.terms is None else _by_chunks(alone, limits, options, groups)
-    if groups is None and chunks is None:
+    short = None if found.terms is None or given else _of_short_rows(alone, plain, limits, options)
+    if groups is None and chunks is None and short is None:
         return []
     items = one_nest(alone, given, None, limits, options, strict=False)
-    outer = named("suff_outer_par", filling(items, groups, limits))
-    guard, versions = [Bin("<", found.results, outer)], list[tuple[Version, Tiled]]()
+    guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
+    if groups is not None or chunks is not None:
+        outer = named("suff_outer_par", filling(items, groups, limits))
+        guard.append(Bin("<", found.results, outer))
     if groups is not None:
         if found.terms is not None:
             intra = named("suff_intra_par", limits.costs.short_loop)
@@ -179,6 +184,9 @@ def _versions(
         about = "several groups for each result, and a kernel that combines their parts"
         versions.insert(0, _version("chunks", about, chunks, guard, limits))
     about = "a work-item for each result, in order"
+    if short is not None and found.terms is not None:
+        few = Bin("<", found.terms, named("suff_intra_par", items.sizes["Tk"] // 2))
+        versions.append(_version("short rows", about, short, (few,), limits))
     return [*versions, _version("items", about, items, (), limits)]
 
 
@@ -308,6 +316,27 @@ def _by_groups(nest: Nest, limits: Limits, options: Options, items: int = 0) -> 
     derive = partial(one_nest, nest, given, "reduce", limits, options, strict=True)
     done = possible(derive, *REFUSALS)
     return None if isinstance(done, LoopxformError) else done
+
+
+def _of_short_rows(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled | None:
+    """Tiles of few terms, where work-items walk rows of subscripts that a group copies (ELLPACK,
+    lists of neighbours): these are short, and most of a tile would be copied in vain."""
+    rows = [s for s in plain.choice.stages if not s.shared and s.tiled]
+    if plain.recipe != "1-d" or not {s.array for s in rows} & _subscripts(nest):
+        return None
+    bytes = max(4, *(s.item_bytes for s in rows))
+    sizes = {"Tx": SHORT_ROWS.Tx, "Tk": SHORT_ROWS.Tk * 4 // bytes}
+    if sizes["Tk"] >= plain.sizes["Tk"]:
+        return None
+    derive = partial(one_nest, nest, sizes, None, limits, options, strict=False)
+    done = possible(derive, *REFUSALS)
+    return None if isinstance(done, LoopxformError) else done
+
+
+def _subscripts(nest: Nest) -> set[str]:
+    """The arrays that say which elements of others are read."""
+    every = (x for _, s in walk(nest.innermost.body) for e in stmt_exprs(s) for x in loads(e))
+    return {inner.array for x in every for e in x.index for inner in loads(e)}
 
 
 def _by_chunks(nest: Nest, limits: Limits, options: Options, groups: Tiled | None) -> Tiled | None:

@@ -236,6 +236,9 @@ WINDOWS = Tiles(Ty=8, Tx=32, Tk=8, Ry=4, Rx=4)
 ROWS = Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1)
 """The recipe 1-d where each work-item walks a row, which the group copies: Tk of 4 bytes each."""
 
+SHORT_ROWS = Tiles(Ty=1, Tx=128, Tk=16, Ry=1, Rx=1)
+"""The same where rows are shorter than that: 64 bytes of a row are whole transactions."""
+
 ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
 """The recipe stencil along one loop."""
 
