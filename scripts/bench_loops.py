@@ -341,7 +341,8 @@ def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
 def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
     size = case.size // args.divide
-    sizes = {name: int(number) for name, _, number in (x.partition("=") for x in args.size)}
+    asked = (x.partition("=") for x in args.size)
+    sizes: dict[str, Any] = {name: int(number) for name, _, number in asked}
     done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)

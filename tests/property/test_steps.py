@@ -54,7 +54,7 @@ SWEPT_ELSEWHERE = {
     *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "name-terms"),
     "stage-terms",
 }
-"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups and rows."""
+"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups, rows."""
 
 
 # ---------------------------------------------------------------- running
