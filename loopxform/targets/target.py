@@ -100,6 +100,8 @@ class Costs:
     stream_terms: int = 4
     long_rows: int = 64
     row_unrolled: int = 8
+    long_row_unrolled: int = 32
+    terms_ahead: int = 1
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
