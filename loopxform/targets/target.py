@@ -45,7 +45,8 @@ class Costs:
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
     `short_loop` iterations sooner than a group has shared them out. Where data say how many terms
     results have, tiles of them are computed from `stream_terms` terms on average on, smaller tiles
-    from `long_rows` on, with `row_unrolled` terms of a row at a time; results that cannot be tiled
+    from `long_rows` on; a work-item computes `terms_ahead` of them at a time, and sums up
+    `long_row_unrolled`, and of the rest `row_unrolled`; results that cannot be tiled
     get as many work-items as run in lockstep from `lane_terms` on (an H100: docs/performance.md).
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
