@@ -11,6 +11,7 @@
     few results, many terms, when asked for  reduce     a result is a group
     none, and nothing far apart         elementwise  several iterations are a work-item
     running values in chunks            scan       a chunk is a group
+    rows of data, when asked for        csr-stream a group has their terms in local memory
     parallel loops inside, when asked for    group      an iteration is a group
 
 (Seed 000, section 2.4; seed 003; seed 004.)
@@ -26,6 +27,7 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
+from loopxform.recipes.csr_stream import CsrStream
 from loopxform.recipes.elementwise import Elementwise
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
@@ -52,6 +54,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Elementwise(),
     GroupReduction(),
     ScanInGroup(),
+    CsrStream(),
     IntraGroup(),
     Naive(),
 )
@@ -70,7 +73,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 )
 """What is tried, in this order, where the user names no recipe."""
 
-SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise")
+SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise", "csr-stream")
 """Those of which it is no news that they do not fit."""
 
 ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")

@@ -43,8 +43,11 @@ class Costs:
     reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
     combine partial results each on its own, and one alone up to `combined_alone` of those of its
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
-    `short_loop` iterations sooner than a group has shared them out. Results that have `lane_terms`
-    terms or more, where data say how many, get as many work-items as run in lockstep.
+    `short_loop` iterations sooner than a group has shared them out. Where data say how many terms
+    results have, tiles of them are computed from `stream_terms` terms on average on, smaller tiles
+    from `long_rows` on; a work-item computes `terms_ahead` of them at a time, and sums up
+    `long_row_unrolled`, and of the rest `row_unrolled`; results that cannot be tiled
+    get as many work-items as run in lockstep from `lane_terms` on (an H100: docs/performance.md).
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
     conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
@@ -97,6 +100,11 @@ class Costs:
     scan_terms: int = 2304
     elements: int = 1
     lane_terms: int = 8
+    stream_terms: int = 4
+    long_rows: int = 64
+    row_unrolled: int = 8
+    long_row_unrolled: int = 32
+    terms_ahead: int = 1
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16

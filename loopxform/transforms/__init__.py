@@ -77,6 +77,7 @@ from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
 from loopxform.transforms.storage.stage_stores import StageStores
+from loopxform.transforms.storage.stage_terms import StageTerms
 from loopxform.transforms.storage.unfold import Unfold
 
 STEPS: dict[str, type[Step]] = {
@@ -131,6 +132,7 @@ STEPS: dict[str, type[Step]] = {
         CopyToLocal,
         CopyToPrivate,
         StageStores,
+        StageTerms,
         ConvertOnCopy,
         BufferSlice,
         BoundExtent,
@@ -228,6 +230,7 @@ __all__ = [
     "Specialise",
     "Split",
     "StageStores",
+    "StageTerms",
     "Step",
     "StoreVectors",
     "Stripmine",

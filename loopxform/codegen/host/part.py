@@ -112,6 +112,7 @@ class HostPlan:
     touched: tuple[tuple[str, str], ...]
     locals: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
+    unused_by_cl: tuple[str, ...]
     nulls: tuple[str, ...]
     given: tuple[tuple[str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
@@ -235,6 +236,7 @@ def host_plan(
         touched=tuple(_touched(plan, d)),
         locals=tuple(inside.locals()),
         unused=(*roots, *(name for name, _ in inside.locals())),
+        unused_by_cl=prototypes.unused_by_cl(plan, order),
         nulls=tuple(inside.nulls()),
         given=tuple(_given(plan, d)),
         overlaps=tuple(guards.overlaps(fn, guards.meeting(fn), inside.texts)),
