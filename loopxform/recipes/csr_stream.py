@@ -29,7 +29,7 @@ from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe
-from loopxform.targets.target import Costs, Limits
+from loopxform.targets.target import Limits
 from loopxform.transforms import MapTo, PromoteToLocal, RoundRobin, StageTerms, Stripmine, Unroll
 from loopxform.transforms.storage.rows_of_terms import unlike_rows
 
@@ -63,23 +63,16 @@ class CsrStream:
         (site,) = resolve(w.fn, tile)
         _, summing, *_ = _spread(site.loop)
         (inner,) = (s.var for _, s in walk(summing.body) if isinstance(s, For))
-        _unroll(w, inner, limits.costs)
+        w.attempt(Unroll(inner, str(limits.costs.row_unrolled)))
         local = tuple(_shared(site.loop))
         _require_room(local, limits)
         w.stage("Mapping each tile of rows to a group")
         filling, *others = dict.fromkeys(x.var for x in _spread(site.loop))
         w.do(RoundRobin(filling, w.size("Ty", "Tx"), item := fresh(w.fn, f"{filling}_t")))
-        w.attempt(Unroll(filling, str(limits.costs.terms_ahead)))
         w.do(MapTo(tile, "group.x"), MapTo(item, "thread.x"))
         w.do(*(MapTo(f"{v}*", "thread.x") for v in others))
         w.do(*(PromoteToLocal(x.name) for x in local))
         return Mapped(choice)
-
-
-def _unroll(w: Work, var: str, costs: Costs) -> None:
-    """Unrolls the sum of a row: a long one by more than the rest of it, and short ones."""
-    if w.attempt(Unroll(var, str(costs.long_row_unrolled))):
-        w.attempt(Unroll(f"{var}#2", str(costs.row_unrolled)))
 
 
 def _spread(tile: For) -> list[For]:

@@ -45,9 +45,9 @@ class Costs:
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
     `short_loop` iterations sooner than a group has shared them out. Where data say how many terms
     results have, tiles of them are computed from `stream_terms` terms on average on, smaller tiles
-    from `long_rows` on; a work-item computes `terms_ahead` of them at a time, and sums up
-    `long_row_unrolled`, and of the rest `row_unrolled`; results that cannot be tiled
-    get as many work-items as run in lockstep from `lane_terms` on (an H100: docs/performance.md).
+    from `long_rows` on, whose work-items sum up `row_unrolled` terms at a time (more need more
+    registers than 2048 work-items of a unit of an H100 have); results that cannot be tiled get as
+    many work-items as run in lockstep from `lane_terms` on.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
     conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
@@ -103,8 +103,6 @@ class Costs:
     stream_terms: int = 4
     long_rows: int = 64
     row_unrolled: int = 8
-    long_row_unrolled: int = 32
-    terms_ahead: int = 1
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
