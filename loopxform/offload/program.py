@@ -97,7 +97,7 @@ def offload(
     options = given.over(asked.common).options
 
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
-        program = Program(derivation, options, limits.costs, fp, fused=dict(fused))
+        program = Program(derivation, options, limits.costs, fp, limits, fused=dict(fused))
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")

@@ -33,6 +33,7 @@ from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     CopyToLocal,
+    LookBack,
     MapTo,
     Parallelise,
     PromoteToLocal,
@@ -100,8 +101,8 @@ def _in_group(
     between = _in_parts(w, loop.var, -(-length // items), allowed)
     if items > limits.costs.combined_alone:
         between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
-    once = _alone(w, between)
-    w.do(Parallelise(once))
+    ends = _looked_back(w, chunks, between, limits, allowed)
+    w.do(*(Parallelise(_alone(w, v)) for v in ends))
     w.stage("What the chunks read in local memory")
     for array in read:
         w.attempt(CopyToLocal(array, chunks))
@@ -115,6 +116,25 @@ def _in_group(
     made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
     w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
     w.attempt(SeparateFullTiles(chunks))
+
+
+def _looked_back(
+    w: Work, chunks: str, between: str, limits: Limits, allowed: str
+) -> tuple[str, ...]:
+    """The loops of a chunk that the first work-item runs; of chunks in a chain, those on either
+    side of where it looks back."""
+    if not resolve(w.fn, chunks)[0].loop.chained:
+        return (between,)
+    window = min(limits.costs.look_back, w.sizes["Tx"])
+    w.do(LookBack(chunks, between, str(window), allowed))
+    w.derivation = told_apart(w.derivation)
+    body = resolve(w.fn, chunks)[0].loop.body
+    place = next(n for n, s in enumerate(body) if isinstance(s, For) and s.look_back)
+    before, after = (
+        next(s for s in part if isinstance(s, For))
+        for part in (body[:place][::-1], body[place + 1 :])
+    )
+    return before.var, after.var
 
 
 def _local_bytes(w: Work, chunks: str) -> int:

@@ -47,7 +47,8 @@ class Costs:
     terms or more, where data say how many, get as many work-items as run in lockstep.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
-    conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
+    conflicts; chunks of `chained_terms` where groups look back at those before them (`look_back` of
+    them at a time, each by a work-item) and read everything once. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
     keep the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100:
     n-body at 0.46 of its rate with 4, 0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
@@ -93,6 +94,9 @@ class Costs:
     group_results: int = 1024
     short_loop: int = 32
     scan_terms: int = 2304
+    scan_levels: int = 2
+    chained_terms: int = 2304
+    look_back: int = 256
     elements: int = 1
     lane_terms: int = 8
     units: int = 32
@@ -146,6 +150,8 @@ class Limits:
     each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
     where rows of the array are vectors, but lie across those of the tile. None of these three: as
     the model of costs has it.
+    Groups that have begun go on, whatever others do, where the device is known for
+    `forward_progress`: then one can wait for others that began before it.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -172,6 +178,7 @@ class Limits:
     serpentine: int = 0
     pack: int | None = 0
     async_copies: bool = False
+    forward_progress: bool = False
     pack_operands: int | None = 0
     transpose_operands: int | None = 0
     warp_tile: tuple[int, int] = (0, 0)

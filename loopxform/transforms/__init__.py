@@ -21,6 +21,7 @@ from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
 from loopxform.transforms.mapping.dispatch import Dispatch, Variant, is_threshold, thresholds_of
 from loopxform.transforms.mapping.index32 import Index32
+from loopxform.transforms.mapping.look_back import LookBack
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.round_robin import RoundRobin
@@ -31,6 +32,7 @@ from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
+from loopxform.transforms.reductions.chain_chunks import ChainChunks
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
@@ -122,11 +124,13 @@ STEPS: dict[str, type[Step]] = {
         Unstripmine,
         Rfactor,
         ReduceThenScan,
+        ChainChunks,
         AtomicUpdates,
         PrivatiseUpdates,
         SinkTail,
         Permute,
         Relayout,
+        LookBack,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
@@ -176,6 +180,7 @@ __all__ = [
     "BoundingBox",
     "BufferSlice",
     "Carry",
+    "ChainChunks",
     "ClampEdges",
     "Coalesce",
     "ConvertOnCopy",
@@ -194,6 +199,7 @@ __all__ = [
     "Hoist",
     "Index32",
     "Interchange",
+    "LookBack",
     "MapTo",
     "NameTerms",
     "Normalise",

@@ -1,0 +1,380 @@
+"""Looking back in OpenCL C: how a group finds the values that its chunk begins with.
+
+    turn = the number of groups that began before              lx_take
+    tell what the chunk makes of the values                    lx_tell(..., 1, ...)
+    each of the first work-items: wait for what one of the chunks before has told    lx_look
+    combine these, from the nearest value at the end of a chunk on
+    tell the value at the end of the chunk                     lx_tell(..., 2, ...)
+
+A word says what it holds in its upper half (0: nothing yet, 1: what a chunk makes of a value, 2: the
+value at its end), and 32 bits of that in its lower one. So each word is told and read in one piece,
+and no fence is needed. The oldest chunk that is looked at is waited for until it knows the value at
+its end; so what is combined is always told. Groups wait for such only that have taken a number
+before them, and run: the one with the least number waits for none. (Merrill and Garland,
+"Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from loopxform.codegen.cexpr import expr
+from loopxform.codegen.opencl.cooperative_copy import OwnNames
+from loopxform.codegen.opencl.dialect import KernelDialect
+from loopxform.codegen.opencl.work_item import indented
+from loopxform.errors import EmitError
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.types import Scalar
+from loopxform.ir.visit import walk
+from loopxform.records import record
+
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+_HELPERS = {
+    "lx_take(": """uint lx_take(volatile __global ulong *p)
+{
+  return (uint)atom_add(p, (ulong)1);
+}""",
+    "lx_tell(": """void lx_tell(volatile __global ulong *p, const ulong what, const uint bits)
+{
+  atom_xchg(p, what << 32 | bits);
+}""",
+    "lx_look(": """ulong lx_look(volatile __global ulong *p)
+{
+#ifdef __NV_CL_C_VERSION
+  return *p; /* in one piece, and never from the cache of a unit */
+#else
+  return atom_add(p, (ulong)0);
+#endif
+}""",
+}
+
+
+def helpers(text: str) -> Iterator[str]:
+    """The definitions of functions that kernels call, in order."""
+    return (definition for call, definition in _HELPERS.items() if call in text)
+
+
+def extensions(fn: Function) -> Iterator[str]:
+    """Those with the atomic functions that the kernels of a function call."""
+    if any(isinstance(s, For) and s.look_back for _, s in walk(fn.body)):
+        yield "cl_khr_int64_base_atomics"
+
+
+@record
+class _Passed:
+    """A value that is passed on: the `array` it is in, what is `seen` of other chunks, and their
+    factors or flags in `far`. `end` is the variable for the value, `made` and `other` are those for
+    what a chunk makes of it; `own`, `own_far` and `begin` have elements for the chunk itself.
+    `onward` makes of the value at the beginning of a chunk that at its end, `word` is the first of
+    the words of a chunk that are about it."""
+
+    array: str
+    seen: str
+    far: str
+    ordered: bool
+    end: Decl
+    made: Decl
+    other: Decl | None
+    own: Load
+    own_far: Load | None
+    begin: Load
+    onward: tuple[Stmt, ...]
+    word: int
+
+    @property
+    def words(self) -> int:
+        return _pieces(self.made.type) + (_pieces(self.other.type) if self.other else 0)
+
+
+def turn_lines(link: For, own: OwnNames, d: KernelDialect) -> list[str]:
+    """The number of a group, by the order in which groups begin."""
+    words, turn, *_ = map(d.name, link.look_back)
+    return [
+        f"if ({own.local_x} == 0)",
+        f"  {turn}[0] = (int)lx_take(&{words}[0]);",
+        BARRIER,
+    ]
+
+
+def turn_of(link: For, d: KernelDialect) -> str:
+    return f"{d.name(link.look_back[1])}[0]"
+
+
+def link_lines(
+    link: For,
+    own: OwnNames,
+    d: KernelDialect,
+    items: int,
+    text: Callable[[Sequence[Stmt]], list[str]],
+) -> list[str]:
+    """What the whole group does for a loop that looks back; `text` is that of the statements of a
+    work-item. Raises EmitError."""
+    every = _passed(link)
+    writer = _Writer(link, own, d, sum(x.words for x in every), text)
+    if any((value_of(d.tiles[x.seen].decl.shape[0]) or 0) > items for x in every):
+        raise EmitError("a group has fewer work-items than it looks at chunks")
+    lines = [f"const int {own.number} = {turn_of(link, d)};", *writer.told(every)]
+    for x in every:
+        lines += [*writer.found(x), *([] if x is every[-1] else [BARRIER])]
+    return ["{", *indented(lines), "}"]
+
+
+class _Writer:
+    def __init__(
+        self,
+        link: For,
+        own: OwnNames,
+        d: KernelDialect,
+        width: int,
+        text: Callable[[Sequence[Stmt]], list[str]],
+    ) -> None:
+        self.own = own
+        self.d = d
+        self.width = width
+        self.text = text
+        self.words, _, self.near = map(d.name, link.look_back[:3])
+
+    def told(self, every: Sequence[_Passed]) -> list[str]:
+        """The first work-item tells what the chunk makes of the values: but for the first one,
+        which knows them."""
+        own, lines = self.own, list[str]()
+        for x in every:
+            lines += self._tell(x.word, 1, x.made.type, self._text(x.own))
+            if x.other and x.own_far:
+                word = x.word + _pieces(x.made.type)
+                lines += self._tell(word, 1, x.other.type, self._text(x.own_far))
+        return [f"if ({own.local_x} == 0 && {own.number} > 0) {{", *indented(lines), "}"]
+
+    def found(self, x: _Passed) -> list[str]:
+        """The value at the beginning of the chunk, and that at its end."""
+        own, window = self.own, self._window(x)
+        chosen = [f"{own.local_x} < {window}", f"{own.local_x} < {own.number}"]
+        return [
+            f"if ({own.local_x} == 0)",
+            f"  {self.near}[0] = {window};",
+            BARRIER,
+            f"if ({' && '.join(chosen)}) {{",
+            *indented(self._seen(x, window)),
+            "}",
+            BARRIER,
+            "{",
+            *indented(
+                [
+                    f"const int {own.first} = {own.number} > 0 ? {self.near}[0] : 0;",
+                    *([] if x.ordered else self._tree(x)),
+                    f"if ({own.local_x} == 0) {{",
+                    *indented(self._last(x)),
+                    "}",
+                ]
+            ),
+            "}",
+        ]
+
+    def _seen(self, x: _Passed, window: int) -> list[str]:
+        """What one chunk before has told, as soon as it has."""
+        own = self.own
+        v, item, pieces = own.v, own.local_x, _pieces(x.made.type)
+        known = f"{v} >> 32 == 2"
+        nothing = f"{v} >> 32 == 0 || ({item} == {window - 1} && !({known}))"
+        if pieces > 1:
+            nothing += f" || {v} >> 32 != {own.r} >> 32"
+        far = self._far(x)
+        return [
+            f"const int {own.rows} = {self._times(f'{own.number} - {item}')};",
+            *self._wait(x.word, pieces, nothing),
+            f"{self.d.name(x.seen)}[{item}] = {_number(x.made.type, v, own.r, self.d)};",
+            f"if ({known}) {{" if far else f"if ({known})",
+            f"  atomic_min(&{self.near}[0], {item});",
+            *far,
+        ]
+
+    def _far(self, x: _Passed) -> list[str]:
+        """What stands behind the nearest value: the factor or flag of a chunk without one."""
+        if x.other is None:
+            return []
+        own, kind = self.own, x.other.type
+        v, pieces, target = own.v, _pieces(kind), f"{self.d.name(x.far)}[{self.own.local_x}]"
+        nothing = f"{v} >> 32 == 0" + (f" || {own.r} >> 32 == 0" if pieces > 1 else "")
+        lines = [
+            *self._wait(x.word + _pieces(x.made.type), pieces, nothing),
+            f"{target} = {_number(kind, v, own.r, self.d)};",
+        ]
+        return [f"  {target} = 0;", "} else {", *indented(lines), "}"]
+
+    def _wait(self, word: int, pieces: int, nothing: str) -> list[str]:
+        """Reads words until they hold something."""
+        own = self.own
+        names = (own.v, own.r)[:pieces]
+        reads = [
+            f"  {name} = lx_look(&{self.words}[{_plus(own.rows, word + n)}]);"
+            for n, name in enumerate(names)
+        ]
+        return [f"ulong {', '.join(names)};", "do {", *reads, f"}} while ({nothing});"]
+
+    def _tree(self, x: _Passed) -> list[str]:
+        """Pairs of neighbours, pairs of these, and so on, up to the nearest value."""
+        own = self.own
+        at, width = own.at, own.c0
+        after = f"{at} + {width}"
+        body = [
+            *self._variables(x, f"{self.d.name(x.seen)}[{after}]", at),
+            *self.text(x.onward),
+            f"{self.d.name(x.seen)}[{at}] = {self.d.name(x.end.name)};",
+        ]
+        if x.other:
+            far = self.d.name(x.far)
+            body.append(f"{far}[{at}] = {self.d.name(x.other.name)} * {far}[{after}];")
+        return [
+            f"for (int {width} = 1; {width} <= {own.first}; {width} *= 2) {{",
+            f"  const int {at} = 2 * {width} * {own.local_x};",
+            f"  if ({after} <= {own.first}) {{",
+            *indented(indented(body)),
+            "  }",
+            f"  {BARRIER}",
+            "}",
+        ]
+
+    def _variables(self, x: _Passed, end: str, at: str) -> list[str]:
+        """What one chunk of those that were seen makes of a value."""
+        d = self.d
+        kind = d.type_name(x.made.type)
+        lines = [
+            f"{kind} {d.name(x.end.name)} = {end};",
+            f"const {kind} {d.name(x.made.name)} = {d.name(x.seen)}[{at}];",
+        ]
+        if x.other:
+            other = f"const {d.type_name(x.other.type)} {d.name(x.other.name)}"
+            lines.append(f"{other} = {d.name(x.far)}[{at}];")
+        return lines
+
+    def _last(self, x: _Passed) -> list[str]:
+        """What the first work-item makes of it all."""
+        own, d = self.own, self.d
+        end, kind = d.name(x.end.name), d.type_name(x.end.type)
+        place = own.first if x.ordered else "0"
+        array = d.name(x.array)
+        lines = [
+            f"{kind} {end};",
+            f"if ({own.number} > 0)",
+            f"  {end} = {d.name(x.seen)}[{place}];",
+            "else",
+            f"  {end} = {array}[0];",
+        ]
+        if x.ordered:
+            lines += self._in_order(x)
+        lines += [
+            f"{self._text(x.begin)} = {end};",
+            f"const {d.type_name(x.made.type)} {d.name(x.made.name)} = {self._text(x.own)};",
+        ]
+        if x.other and x.own_far:
+            other = f"const {d.type_name(x.other.type)} {d.name(x.other.name)}"
+            lines.append(f"{other} = {self._text(x.own_far)};")
+        lines += self.text(x.onward)
+        lines.append(f"{array}[{own.number} + 1] = {end};")
+        return [*lines, *self._tell(x.word, 2, x.made.type, end)]
+
+    def _in_order(self, x: _Passed) -> list[str]:
+        """From the nearest value on, one chunk after the other: sums are rounded alike whichever
+        value that is."""
+        own, d = self.own, self.d
+        body = self._variables(x, "", own.c0)[1:]
+        head = f"for (int {own.c0} = {own.first} - 1; {own.c0} >= 0; --{own.c0}) {{"
+        return [head, *indented([*body, *self.text(x.onward)]), "}"]
+
+    def _tell(self, word: int, what: int, kind: Scalar, value: str) -> list[str]:
+        row = self._times(f"{self.own.number} + 1")
+        texts = _bits(kind, value)
+        return [
+            f"lx_tell(&{self.words}[{_plus(row, word + n)}], {what}, {text});"
+            for n, text in enumerate(texts)
+        ]
+
+    def _times(self, row: str) -> str:
+        return row if self.width == 1 else f"{self.width} * ({row})"
+
+    def _window(self, x: _Passed) -> int:
+        return value_of(self.d.tiles[x.seen].decl.shape[0]) or 1
+
+    def _text(self, e: Expr) -> str:
+        return expr(e, self.d)
+
+
+def _bits(kind: Scalar, value: str) -> tuple[str, ...]:
+    """The bits of a number, 32 at a time."""
+    if _pieces(kind) == 1:
+        return (f"as_uint({value})" if kind.is_float else f"(uint){value}",)
+    whole = f"as_ulong({value})" if kind.is_float else f"(ulong){value}"
+    return f"(uint)({whole})", f"(uint)({whole} >> 32)"
+
+
+def _number(kind: Scalar, low: str, high: str, d: KernelDialect) -> str:
+    """The number whose bits two words hold, or one."""
+    name = d.type_name(kind)
+    if _pieces(kind) == 1:
+        bits = f"(uint){low}"
+        return f"as_float({bits})" if kind.is_float else f"({name}){bits}"
+    bits = f"({high} << 32 | (uint){low})"
+    return f"as_double{bits}" if kind.is_float else f"({name}){bits}"
+
+
+def _plus(place: str, n: int) -> str:
+    return f"{place} + {n}" if n else place
+
+
+def _pieces(kind: Scalar) -> int:
+    return -(-kind.bytes // 4)
+
+
+def _passed(link: For) -> list[_Passed]:
+    """What a loop that looks back passes on, as the step `look-back` writes it."""
+    decls = {s.name: s for s in link.body if isinstance(s, Decl)}
+    out: list[_Passed] = []
+    word = 0
+    marks = link.look_back[3:]
+    for array, seen, far, order in zip(*(marks[n::4] for n in range(4))):
+        first = next(n for n, s in enumerate(link.body) if _reads(s, array))
+        last = next(n for n, s in enumerate(link.body) if _writes(s, array))
+        take, begin, *rest = link.body[first:last]
+        held = [s for s in rest if not isinstance(s, Decl)]
+        made, *more = held
+        assert isinstance(take, Assign)
+        assert isinstance(begin, Assign)
+        assert isinstance(made, Assign)
+        assert isinstance(take.target, Var)
+        assert isinstance(made.target, Var)
+        other = own_far = None
+        if far:
+            first_one, *more = more
+            assert isinstance(first_one, Assign)
+            assert isinstance(first_one.target, Var)
+            assert isinstance(first_one.value, Load)
+            other, own_far = decls[first_one.target.name], first_one.value
+        assert isinstance(made.value, Load)
+        assert isinstance(begin.target, Load)
+        x = _Passed(
+            array,
+            seen,
+            far,
+            order == "in order",
+            decls[take.target.name],
+            decls[made.target.name],
+            other,
+            made.value,
+            own_far,
+            begin.target,
+            tuple(more),
+            word,
+        )
+        out.append(x)
+        word += x.words
+    return out
+
+
+def _reads(s: Stmt, array: str) -> bool:
+    return isinstance(s, Assign) and isinstance(s.value, Load) and s.value.array == array
+
+
+def _writes(s: Stmt, array: str) -> bool:
+    return isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array == array
