@@ -2,8 +2,8 @@
 
     for i: { s += e; out[i] = s; }  ->  s_pass[0] = s; for ii: T iterations, from s_pass[ii/T] on
 
-The chunks (`chain-chunks`) are a nest of their own, each of them a group's, which reads what it needs
-once. A loop that no group can run this way stays as it is.
+The chunks (`chain-chunks`) are a nest of their own. Each is run by a group, which reads what it
+needs once. A loop whose chunks groups cannot run stays as it is.
 """
 
 from __future__ import annotations

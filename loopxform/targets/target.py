@@ -47,10 +47,12 @@ class Costs:
     terms or more, where data say how many, get as many work-items as run in lockstep.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
-    conflicts; chunks of `chained_terms` where groups look back at those before them (`look_back` of
-    them at a time, each by a work-item) and read everything once. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
-    keep the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100:
-    n-body at 0.46 of its rate with 4, 0.99 with 16).
+    conflicts. What these make of them is combined in the same way, in `scan_levels` levels at most:
+    results of the second are few. Groups that look back have chunks of `chained_terms`, and look at
+    `look_back` chunks before, each work-item at one.
+    Where nothing is used again, a work-item computes so many `elements`. `busy_warps` keep the
+    arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
+    of its rate with 4, 0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.

@@ -15,8 +15,9 @@ from loopxform.floating_point import SEPARATE
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Decl
 from loopxform.ir.types import Space
-from loopxform.ir.visit import walk
+from loopxform.ir.visit import loops, walk
 from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import Limits
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
@@ -86,13 +87,36 @@ def test_as_the_c_program(name: str) -> None:
     assert_runs_agree(plan, CSource(text=source), sizes, 3)
 
 
+def in_one_pass(terms: int, window: int, alone: int = 16) -> Limits:
+    """A device whose groups can wait for others."""
+    costs = replace(PROFILES["generic"].costs, chained_terms=terms, look_back=window)
+    costs = replace(costs, scan_terms=12, combined_alone=alone)
+    return replace(PROFILES["generic"], forward_progress=True, costs=costs)
+
+
+def chains(done: lx.OffloadedRoutine) -> int:
+    return sum(bool(s.loop.chained) for s in loops(done.derivation.function))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", CASES)
+def test_in_one_pass(name: str) -> None:
+    source = text(CASES[name])
+    done = lx.loads(source)["f"].offload(contract=False, limits=in_one_pass(512, 64))
+    assert chains(done) == 1
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    sizes = tuple({"n": n} for n in (0, 1, 511, 512, 513, 1025, 70000))
+    assert_runs_agree(plan, CSource(text=source), sizes, 3)
+
+
 @pytest.mark.oclgrind
+@pytest.mark.parametrize("chained", [False, True], ids=["parts", "one-pass"])
 @pytest.mark.parametrize("name", ["sum", "several", "linear", "segments", "compaction"])
-def test_without_races(name: str) -> None:
+def test_without_races(name: str, chained: bool) -> None:
     """In the simulator: no race, nothing out of bounds, nothing that was never set."""
-    costs = replace(PROFILES["generic"].costs, scan_terms=12, combined_alone=2)
-    limits = replace(PROFILES["generic"], costs=costs)
+    limits = replace(in_one_pass(12, 3, 2), forward_progress=chained)
     done = lx.loads(text(CASES[name]))["f"].offload(contract=False, limits=limits)
+    assert chains(done) == chained
     plan = emit.kernel(done.derivation)
     given = [arguments(plan.start, {"n": n}, 5) for n in (0, 1, 12, 13, 200)]
     before = copy.deepcopy(given)
@@ -127,7 +151,7 @@ def test_what_fits_is_staged(profile: str) -> None:
     source = f"""void f(int n, const double a[restrict n], {arrays})
       {{ double m = 0; for (int k = 0; k < n; k++) {{ if (a[k] > m) m = a[k]; {stores} }} }}"""
     done = lx.loads(source)["f"].offload(limits=profile)
-    assert recipes(done).count("scan") == 4
+    assert recipes(done).count("scan") == (1 if PROFILES[profile].forward_progress else 4)
     for part in done.parts:
         if part.tiled:
             fn = part.tiled.function

@@ -6,12 +6,13 @@
     combine these, from the nearest value at the end of a chunk on
     tell the value at the end of the chunk                     lx_tell(..., 2, ...)
 
-A word says what it holds in its upper half (0: nothing yet, 1: what a chunk makes of a value, 2: the
-value at its end), and 32 bits of that in its lower one. So each word is told and read in one piece,
-and no fence is needed. The oldest chunk that is looked at is waited for until it knows the value at
-its end; so what is combined is always told. Groups wait for such only that have taken a number
-before them, and run: the one with the least number waits for none. (Merrill and Garland,
-"Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
+The upper half of a word says what it holds (0: nothing yet, 1: what a chunk makes of a value, 2:
+the value at its end), its lower half has 32 bits of that. So each word is told and read in one
+piece, and no fence is needed. A number of 64 bits takes two words, which must agree about what they
+hold. The oldest chunk that is looked at is waited for until it knows the value at its end: some
+chunk among them does then, and what lies behind it has been told. Groups wait only for those that
+have taken a number before them, and run: the one with the least number waits for none. (Merrill and
+Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
 """
 
 from __future__ import annotations
@@ -278,7 +279,7 @@ class _Writer:
     def _in_order(self, x: _Passed) -> list[str]:
         """From the nearest value on, one chunk after the other: sums are rounded alike whichever
         value that is."""
-        own, d = self.own, self.d
+        own = self.own
         body = self._variables(x, "", own.c0)[1:]
         head = f"for (int {own.c0} = {own.first} - 1; {own.c0} >= 0; --{own.c0}) {{"
         return [head, *indented([*body, *self.text(x.onward)]), "}"]

@@ -1,7 +1,8 @@
-"""Decoupled look-back: for kk: { ...; run = s_pass[kk/T]; for c: { v = p[c]; p[c] = run; run += v; }
-...; s_pass[kk/T + 1] = run; }
+"""Decoupled look-back: for kk: { ...; run = s_pass[kk/T];
+                                for c: { v = p[c]; p[c] = run; run += v; }
+                                ...; s_pass[kk/T + 1] = run; }
   -> for kk: { ...; own = 0; for c: own += p[c]; sum[0] = own;
-               once: begin[0] = s_pass[kk/T]; s_pass[kk/T + 1] = begin[0] + sum[0];      looks back
+               once: begin[0] = s_pass[kk/T]; s_pass[kk/T + 1] = begin[0] + sum[0];    ! looks back
                run = begin[0]; for c: { v = p[c]; p[c] = run; run += v; } ... }
 
 The chunks of `chain-chunks` as groups of one launch. `loop` is the one in a chunk that goes on from
@@ -12,10 +13,11 @@ look back at what the `window` chunks before have told, up to the last one that 
 its end. A group waits for groups only that have begun before it: legal to map where these go on,
 whatever others do, and so only on devices of which that is known (`forward_progress`).
 
-Legal for the one loop over chunks that `chain-chunks` has made, before it is mapped, and for running
-values that can be computed in parts (as in `reduce-then-scan`; sums of real numbers need
-`reassociate`, and are combined in the order of the chunks: they are the same in each run). (Merrill
-and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
+Legal for a loop over chunks that `chain-chunks` has made, before it is mapped, and for running
+values that can be computed in parts (as in `reduce-then-scan`). Sums and products of real numbers
+need `reassociate`; they are combined in the order of the chunks, and are the same in each run.
+(Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section
+4.)
 """
 
 from __future__ import annotations
@@ -129,6 +131,17 @@ class LookBack(Step):
         return f"{what} of a chunk is known but for what it begins with, which is all it waits for"
 
 
+def obstacles(site: LoopSite) -> Iterator[Obstacle]:
+    """Why the loop over chunks in a chain at `site`, which is mapped to groups, would not find the
+    values that its chunks begin with."""
+    link = looks_back(site.loop)
+    others = [s for s in site.loop.body if s is not link]
+    passed = {x.array for _, s in walk(others) for e in stmt_exprs(s) for x in loads(e)}
+    if link is None or passed & set(site.loop.chained):
+        text = f"chunks of '{site.loop.var}' do not look back for all that they take over"
+        yield Obstacle("LX208", text, site.loop.origin.loc, remedy="look-back after chain-chunks")
+
+
 def looks_back(chunks: For) -> For | None:
     """The statement of a loop over chunks that looks back."""
     return next((s for s in chunks.body if isinstance(s, For) and s.look_back), None)
@@ -180,8 +193,8 @@ def _links(chunks: For, loop: LoopSite, scan: Scan) -> _Links | None:
         assert isinstance(end.target, Load)
         plain = not end.op and end.value == Var(v.var)
         at = poly(s.value.index[0]), poly(end.target.index[0]) - poly(Const(1))
-        used = (x for x in chunks.body[place + 1 : end_at] if v.var in reads((x,)))
-        if not plain or at != (number, number) or any(used):
+        between = (*chunks.body[setting[0][0] + 1 : place], *chunks.body[place + 1 : end_at])
+        if not plain or at != (number, number) or v.var in reads(between):
             return None
         first.append(s)
         last.append(end)

@@ -1,11 +1,11 @@
 """Mapping to hardware: a forall runs over the groups of the grid, or over the threads of a group.
 
-Legal for a forall, and over groups for chunks in a chain that look back. A loop over groups must have bounds the host can compute, from parameters and
-the counters of sequential loops around it, which the host runs, and be all that the loop over
-groups around it holds (several in one dimension of the grid are numbered through, the innermost
-fastest); a loop over threads lies inside the loops over groups, has a fixed number of iterations
-(they become the group's shape) and no collective copy inside. (Seed 000, section 2.2.1, listing
-10.)
+Legal for a forall, over groups also for chunks in a chain that look back (the step `look-back`). A
+loop over groups must have bounds the host can compute, from parameters and the counters of
+sequential loops around it, which the host runs, and be all that the loop over groups around it
+holds (several in one dimension of the grid are numbered through, the innermost fastest); a loop
+over threads lies inside the loops over groups, has a fixed number of iterations (they become the
+group's shape) and no collective copy inside. (Seed 000, section 2.2.1, listing 10.)
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class MapTo(Step):
         problems = []
         chained = level.kind == "grid" and looks_back(loop) is not None
         if not (loop.parallel or chained):
-            problems.append(("is not parallel", f"parallelise {loop.var} first"))
+            first = "look-back" if loop.chained else "parallelise"
+            problems.append(("is not parallel", f"{first} {loop.var} first"))
         if loop.level is not None:
             problems.append((f"is already mapped to {loop.level}", "map each loop once"))
         if level.kind == "group" and any(x.level == level for x in around):

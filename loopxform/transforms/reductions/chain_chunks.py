@@ -6,11 +6,11 @@
 
 The iterations stay in order: each chunk of T of them takes over the running values that the one
 before it has left, and leaves its own. The loop over chunks is then known to pass nothing else on:
-the step `look-back` makes groups of it, which find the values at their beginning themselves. Words
-that they tell each other by are zero before. Legal for running values (`analysis.running`) of
-types that such words hold, where but for them no dependence leads from chunk to chunk. The value
-at the end is left out where nobody reads it. (Merrill and Garland, "Single-pass parallel prefix
-scan with decoupled look-back", 2016, section 4.)
+the step `look-back` has groups find the values that their chunks begin with. The words by which
+they tell each other are zero before. Legal for running values (`analysis.running`) of types that
+such words hold, where but for them no dependence leads from chunk to chunk. The value at the end is
+left out where nobody reads it; a number at the beginning then needs no variable. (Merrill and
+Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from loopxform.analysis.running import NoScan, RunningValue, Scan, scan_of
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify
 from loopxform.ir.names import fresh, outer_name
-from loopxform.ir.nodes import Assign, Bin, Const, Decl, For, Function, If, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import BOOL, HALF, ULONG, Scalar, promote
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, at, declared, enclosing, reads, replace_at
+from loopxform.ir.visit import LoopSite, Path, at, declared, enclosing, reads, replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number
@@ -86,8 +86,12 @@ class ChainChunks(Step):
         scan = scan_of(fn, site.path)
         assert isinstance(scan, Scan)
         chain = self._chain(fn, site, scan)
-        made = (*chain.storage, chain.first, chain.chunks, *chain.last)
-        return replace_at(fn, site.path, made)
+        made = replace_at(fn, site.path, (*chain.storage, chain.first, chain.chunks, *chain.last))
+        kept = {s.target for s in chain.last if isinstance(s, Assign)}
+        idle = (_first(fn, site, v.var) for v in scan.values if Var(v.var) not in kept)
+        for path in sorted((p for p, e in idle if e is not None), reverse=True):
+            made = replace_at(made, path, ())
+        return made
 
     def _chain(self, fn: Function, site: LoopSite, scan: Scan) -> _Chain:
         types, origin = symbols(fn), site.loop.origin.then(str(self))
@@ -102,7 +106,7 @@ class ChainChunks(Step):
         passed = {v.var: fresh(fn, f"{v.var}_pass") for v in scan.values}
         runs = {v.var: fresh(fn, f"{v.var}_run") for v in scan.values}
         width = Const(words_of(fn, scan))
-        storage = [Decl(words, ULONG, (Bin("*", rows, width),), origin=origin)]
+        storage = [Decl(words, ULONG, (_times(rows, width),), origin=origin)]
         storage += [Decl(a, types[v], (rows,), origin=origin) for v, a in passed.items()]
         (inner,) = outer.body
         assert isinstance(inner, For)
@@ -119,13 +123,14 @@ class ChainChunks(Step):
         chunks = replace(outer, body=tuple(body), chained=marks, origin=origin)
         step = fresh(fn, f"{words}_q")
         begun = tuple(
-            Assign(Load(a, (Const(0),)), Var(v), label=f"first_{v}") for v, a in passed.items()
+            Assign(Load(a, (Const(0),)), _first(fn, site, v)[1] or Var(v), label=f"first_{v}")
+            for v, a in passed.items()
         )
         unset = Assign(Load(words, (Var(step),)), Const(0, ULONG), label="no_words")
         first = For(
             step,
             Const(0, kind),
-            Bin("*", Bin("+", total, Const(1)), width),
+            _times(Bin("+", total, Const(1)), width),
             Const(1),
             (unset, If(Bin("==", Var(step), Const(0)), begun)),
             parallel=True,
@@ -158,6 +163,21 @@ class _Chain:
     arrays: frozenset[str]
 
 
+def _first(fn: Function, site: LoopSite, name: str) -> tuple[Path, Const | None]:
+    """The number that a running value begins with, and where it is set to that, among the
+    statements in front of the loop; None where that is not known."""
+    *outer, n = site.path
+    for place in range(n - 1, -1, -1) if n >= 0 else ():
+        path = (*outer, place)
+        s = at(fn, path)
+        if isinstance(s, Assign) and s.target == Var(name):
+            number = s.value if isinstance(s.value, Const) and not s.op else None
+            return path, number
+        if not isinstance(s, Decl) and name in reads((s,)) | writes((s,)):
+            break
+    return (), None
+
+
 def words_of(fn: Function, scan: Scan) -> int:
     """How many words a chunk tells others what it makes of the running values by."""
     states = (chunk_state(fn, v, Const(0)) for v in scan.values)
@@ -175,6 +195,10 @@ def _problem(fn: Function, v: RunningValue) -> Obstacle | None:
         return None
     text = f"'{v.var}' is of type {kind}, which is not passed on from chunk to chunk"
     return Obstacle("LX205", text, v.loc, remedy="use int, float or double")
+
+
+def _times(rows: Expr, width: Const) -> Expr:
+    return rows if width.value == 1 else Bin("*", rows, width)
 
 
 def _stores(s: Stmt, arrays: frozenset[str]) -> bool:
