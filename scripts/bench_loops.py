@@ -211,6 +211,7 @@ def main() -> int:
     p.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (all)")
     p.add_argument("--device", default=None)
     p.add_argument("--profile", default="h100", help="(h100)")
+    p.add_argument("--Tx", type=int, default=0, metavar="N", help="work-items (by the recipe)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
     p.add_argument("--torch", action="store_true", help="time PyTorch too")
@@ -253,7 +254,8 @@ def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
 def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
     size = case.size // args.divide
-    done = lx.loads(case.text)["f"].offload(limits=args.profile, **case.options)
+    sizes = {"Tx": args.Tx} if args.Tx else {}
+    done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)

@@ -30,7 +30,13 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
                 dealt, narrow = new.get(s.dealt, s.dealt), tuple(new.get(n, n) for n in s.narrow)
                 asks = None if s.asks is None else map_expr(s.asks, expr)
                 var = new.get(var, var)
-                return (replace(s, var=var, dealt=dealt, narrow=narrow, asks=asks),)
+                made = replace(s, var=var, dealt=dealt, narrow=narrow, asks=asks)
+                if s.chained or s.look_back:
+                    chained, link = (
+                        tuple(new.get(n, n) for n in x) for x in (s.chained, s.look_back)
+                    )
+                    made = replace(made, chained=chained, look_back=link)
+                return (made,)
             case _:
                 return (s,)
 

@@ -38,6 +38,7 @@ from loopxform.transforms import (
     Parallelise,
     PromoteToLocal,
     ReduceThenScan,
+    ReuseStorage,
     RoundRobin,
     SeparateFullTiles,
     StageStores,
@@ -115,7 +116,19 @@ def _in_group(
     w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
     made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
     w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
+    w.stage("What is stored in the place of what was read")
+    _in_one_place(w, chunks)
     w.attempt(SeparateFullTiles(chunks))
+
+
+def _in_one_place(w: Work, chunks: str) -> None:
+    """Keeps what is stored where what was read was, as far as that can be."""
+    body = resolve(w.fn, chunks)[0].loop.body
+    tiles = [s.target for s in body if isinstance(s, Copy)]
+    local = [s.name for s in body if isinstance(s, Decl) and s.space is Space.LOCAL]
+    for array in (name for name in local if name not in tiles):
+        done = next((tile for tile in tiles if w.attempt(ReuseStorage(tile, array))), None)
+        tiles = [tile for tile in tiles if tile != done]
 
 
 def _looked_back(
@@ -125,8 +138,7 @@ def _looked_back(
     side of where it looks back."""
     if not resolve(w.fn, chunks)[0].loop.chained:
         return (between,)
-    window = min(limits.costs.look_back, w.sizes["Tx"])
-    w.do(LookBack(chunks, between, str(window), allowed))
+    w.do(LookBack(chunks, between, str(limits.costs.look_back), allowed))
     w.derivation = told_apart(w.derivation)
     body = resolve(w.fn, chunks)[0].loop.body
     place = next(n for n, s in enumerate(body) if isinstance(s, For) and s.look_back)

@@ -76,6 +76,7 @@ from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
 from loopxform.transforms.storage.promote_to_local import PromoteToLocal
 from loopxform.transforms.storage.relayout import Relayout
+from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
 from loopxform.transforms.storage.stage_stores import StageStores
@@ -138,6 +139,7 @@ STEPS: dict[str, type[Step]] = {
         ConvertOnCopy,
         BufferSlice,
         BoundExtent,
+        ReuseStorage,
         PromoteToLocal,
         ClampEdges,
         Pad,
@@ -220,6 +222,7 @@ __all__ = [
     "RemoveUnitLoop",
     "Rename",
     "Reroll",
+    "ReuseStorage",
     "Reverse",
     "Rfactor",
     "RoundRobin",

@@ -23,7 +23,6 @@ from loopxform.codegen.cexpr import expr
 from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.work_item import indented
-from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Stmt, Var
 from loopxform.ir.types import Scalar
@@ -111,11 +110,9 @@ def link_lines(
     text: Callable[[Sequence[Stmt]], list[str]],
 ) -> list[str]:
     """What the whole group does for a loop that looks back; `text` is that of the statements of a
-    work-item. Raises EmitError."""
+    work-item."""
     every = _passed(link)
-    writer = _Writer(link, own, d, sum(x.words for x in every), text)
-    if any((value_of(d.tiles[x.seen].decl.shape[0]) or 0) > items for x in every):
-        raise EmitError("a group has fewer work-items than it looks at chunks")
+    writer = _Writer(link, own, d, sum(x.words for x in every), items, text)
     lines = [f"const int {own.number} = {turn_of(link, d)};", *writer.told(every)]
     for x in every:
         lines += [*writer.found(x), *([] if x is every[-1] else [BARRIER])]
@@ -129,11 +126,13 @@ class _Writer:
         own: OwnNames,
         d: KernelDialect,
         width: int,
+        items: int,
         text: Callable[[Sequence[Stmt]], list[str]],
     ) -> None:
         self.own = own
         self.d = d
         self.width = width
+        self.items = items
         self.text = text
         self.words, _, self.near = map(d.name, link.look_back[:3])
 
@@ -151,12 +150,11 @@ class _Writer:
     def found(self, x: _Passed) -> list[str]:
         """The value at the beginning of the chunk, and that at its end."""
         own, window = self.own, self._window(x)
-        chosen = [f"{own.local_x} < {window}", f"{own.local_x} < {own.number}"]
         return [
             f"if ({own.local_x} == 0)",
             f"  {self.near}[0] = {window};",
             BARRIER,
-            f"if ({' && '.join(chosen)}) {{",
+            self._shared(own.c1, "", f"min({window}, {own.number})"),
             *indented(self._seen(x, window)),
             "}",
             BARRIER,
@@ -173,10 +171,15 @@ class _Writer:
             "}",
         ]
 
+    def _shared(self, var: str, factor: str, end: str) -> str:
+        """The head of a loop over what the work-items share."""
+        first, step = f"{factor}{self.own.local_x}", f"{factor}{self.items}"
+        return f"for (int {var} = {first}; {var} < {end}; {var} += {step}) {{"
+
     def _seen(self, x: _Passed, window: int) -> list[str]:
         """What one chunk before has told, as soon as it has."""
         own = self.own
-        v, item, pieces = own.v, own.local_x, _pieces(x.made.type)
+        v, item, pieces = own.v, own.c1, _pieces(x.made.type)
         known = f"{v} >> 32 == 2"
         nothing = f"{v} >> 32 == 0 || ({item} == {window - 1} && !({known}))"
         if pieces > 1:
@@ -196,7 +199,7 @@ class _Writer:
         if x.other is None:
             return []
         own, kind = self.own, x.other.type
-        v, pieces, target = own.v, _pieces(kind), f"{self.d.name(x.far)}[{self.own.local_x}]"
+        v, pieces, target = own.v, _pieces(kind), f"{self.d.name(x.far)}[{self.own.c1}]"
         nothing = f"{v} >> 32 == 0" + (f" || {own.r} >> 32 == 0" if pieces > 1 else "")
         lines = [
             *self._wait(x.word + _pieces(x.made.type), pieces, nothing),
@@ -227,12 +230,10 @@ class _Writer:
         if x.other:
             far = self.d.name(x.far)
             body.append(f"{far}[{at}] = {self.d.name(x.other.name)} * {far}[{after}];")
+        head = self._shared(at, f"2 * {width} * ", f"{own.first} - {width} + 1")
         return [
             f"for (int {width} = 1; {width} <= {own.first}; {width} *= 2) {{",
-            f"  const int {at} = 2 * {width} * {own.local_x};",
-            f"  if ({after} <= {own.first}) {{",
-            *indented(indented(body)),
-            "  }",
+            *indented([head, *indented(body), "}"]),
             f"  {BARRIER}",
             "}",
         ]
