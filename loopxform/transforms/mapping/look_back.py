@@ -135,7 +135,7 @@ def obstacles(site: LoopSite) -> Iterator[Obstacle]:
     """Why the loop over chunks in a chain at `site`, which is mapped to groups, would not find the
     values that its chunks begin with."""
     link = looks_back(site.loop)
-    others = [s for s in site.loop.body if s is not link]
+    others = tuple(s for s in site.loop.body if s is not link)
     passed = {x.array for _, s in walk(others) for e in stmt_exprs(s) for x in loads(e)}
     if link is None or passed & set(site.loop.chained):
         text = f"chunks of '{site.loop.var}' do not look back for all that they take over"
@@ -252,8 +252,8 @@ class _Parts:
         taken = fn
         names: dict[str, str] = {}
         for x in self.states:
-            ends = ("sum", "begin", "end", "made", "seen")
-            ends += ("far", "other", "seen_far") if x.other else ()
+            far = ("far", "other", "seen_far") if x.other else ()
+            ends = ("sum", "begin", "end", "made", "seen", *far)
             for end in ends:
                 names[f"{x.name} {end}"] = fresh(taken, f"{x.name}_{end}")
         names["turn"] = fresh(taken, f"{chunks.var}_turn")
