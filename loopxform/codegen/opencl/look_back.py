@@ -177,45 +177,28 @@ class _Writer:
         return f"for (int {var} = {first}; {var} < {end}; {var} += {step}) {{"
 
     def _seen(self, x: _Passed, window: int) -> list[str]:
-        """What one chunk before has told, as soon as it has."""
-        own = self.own
-        v, item, pieces = own.v, own.c1, _pieces(x.made.type)
-        known = f"{v} >> 32 == 2"
-        nothing = f"{v} >> 32 == 0 || ({item} == {window - 1} && !({known}))"
-        if pieces > 1:
-            nothing += f" || {v} >> 32 != {own.r} >> 32"
-        far = self._far(x)
-        return [
-            f"const int {own.rows} = {self._times(f'{own.number} - {item}')};",
-            *self._wait(x.word, pieces, nothing),
-            f"{self.d.name(x.seen)}[{item}] = {_number(x.made.type, v, own.r, self.d)};",
-            f"if ({known}) {{" if far else f"if ({known})",
-            f"  atomic_min(&{self.near}[0], {item});",
-            *far,
-        ]
-
-    def _far(self, x: _Passed) -> list[str]:
-        """What stands behind the nearest value: the factor or flag of a chunk without one."""
-        if x.other is None:
-            return []
-        own, kind = self.own, x.other.type
-        v, pieces, target = own.v, _pieces(kind), f"{self.d.name(x.far)}[{self.own.c1}]"
-        nothing = f"{v} >> 32 == 0" + (f" || {own.r} >> 32 == 0" if pieces > 1 else "")
-        lines = [
-            *self._wait(x.word + _pieces(x.made.type), pieces, nothing),
-            f"{target} = {_number(kind, v, own.r, self.d)};",
-        ]
-        return [f"  {target} = 0;", "} else {", *indented(lines), "}"]
-
-    def _wait(self, word: int, pieces: int, nothing: str) -> list[str]:
-        """Reads words until they hold something."""
-        own = self.own
-        names = (own.v, own.r)[:pieces]
+        """What one chunk before has told, as soon as it has: all words are read at once."""
+        own, item = self.own, self.own.c1
+        v, *_ = names = (own.v, own.r, own.c2, own.c3)[: x.words]
+        pieces = _pieces(x.made.type)
+        known, far = f"{v} >> 32 == 2", names[pieces:]
+        nothing = [f"{v} >> 32 == 0", f"({item} == {window - 1} && !({known}))"]
+        nothing += [f"{v} >> 32 != {name} >> 32" for name in names[1:pieces]]
+        nothing += [f"(!({known}) && {name} >> 32 == 0)" for name in far]
         reads = [
-            f"  {name} = lx_look(&{self.words}[{_plus(own.rows, word + n)}]);"
+            f"  {name} = lx_look(&{self.words}[{_plus(own.rows, x.word + n)}]);"
             for n, name in enumerate(names)
         ]
-        return [f"ulong {', '.join(names)};", "do {", *reads, f"}} while ({nothing});"]
+        lines = [
+            f"const int {own.rows} = {self._times(f'{own.number} - {item}')};",
+            f"ulong {', '.join(names)};",
+            *("do {", *reads, f"}} while ({' || '.join(nothing)});"),
+            f"{self.d.name(x.seen)}[{item}] = {_number(x.made.type, names[:pieces], self.d)};",
+        ]
+        if x.other:
+            number = _number(x.other.type, far, self.d)
+            lines.append(f"{self.d.name(x.far)}[{item}] = {known} ? 0 : {number};")
+        return [*lines, f"if ({known})", f"  atomic_min(&{self.near}[0], {item});"]
 
     def _tree(self, x: _Passed) -> list[str]:
         """Pairs of neighbours, pairs of these, and so on, up to the nearest value."""
@@ -283,7 +266,7 @@ class _Writer:
         own = self.own
         body = self._variables(x, "", own.c0)[1:]
         head = f"for (int {own.c0} = {own.first} - 1; {own.c0} >= 0; --{own.c0}) {{"
-        return [head, *indented([*body, *self.text(x.onward)]), "}"]
+        return ["#pragma unroll 4", head, *indented([*body, *self.text(x.onward)]), "}"]
 
     def _tell(self, word: int, what: int, kind: Scalar, value: str) -> list[str]:
         row = self._times(f"{self.own.number} + 1")
@@ -311,13 +294,12 @@ def _bits(kind: Scalar, value: str) -> tuple[str, ...]:
     return f"(uint)({whole})", f"(uint)({whole} >> 32)"
 
 
-def _number(kind: Scalar, low: str, high: str, d: KernelDialect) -> str:
-    """The number whose bits two words hold, or one."""
-    name = d.type_name(kind)
-    if _pieces(kind) == 1:
-        bits = f"(uint){low}"
-        return f"as_float({bits})" if kind.is_float else f"({name}){bits}"
-    bits = f"({high} << 32 | (uint){low})"
+def _number(kind: Scalar, words: Sequence[str], d: KernelDialect) -> str:
+    """The number whose bits one word holds, or two."""
+    name, low = d.type_name(kind), f"(uint){words[0]}"
+    if len(words) == 1:
+        return f"as_float({low})" if kind.is_float else f"({name}){low}"
+    bits = f"({words[1]} << 32 | {low})"
     return f"as_double{bits}" if kind.is_float else f"({name}){bits}"
 
 
