@@ -185,4 +185,6 @@ def test_kernels_agree(block: int) -> None:
             assert not compare(expected, args), (seed, n)
         done.update({p.tiled.recipe for p in made.parts if p.tiled})
         done["chained"] += any(s.loop.chained for s in loops(made.derivation.function))
+        done.update(r.step.verb for r in made.derivation.records)
     assert done["scan"] > done["chained"] >= 2, done
+    assert done["reuse-storage"] >= 2, done

@@ -56,6 +56,7 @@ SWEPT_ELSEWHERE = {
         "reduce-then-scan",
         "chain-chunks",
         "look-back",
+        "reuse-storage",
         "stage-stores",
         "buffer-slice",
         "name-terms",

@@ -17,7 +17,17 @@ from loopxform.analysis.deps import dependences
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, Decl, For, Function, Opaque, Stmt
 from loopxform.ir.renaming import rename
-from loopxform.ir.visit import Path, at, bodies, map_body, reads, replace_at, walk, writes
+from loopxform.ir.visit import (
+    Path,
+    at,
+    bodies,
+    enclosing,
+    map_body,
+    reads,
+    replace_at,
+    walk,
+    writes,
+)
 from loopxform.records import record
 from loopxform.transforms.base import Step
 
@@ -52,6 +62,9 @@ class ReuseStorage(Step):
         if first[:-1] != then[:-1] or (a.type, a.shape, a.space) != (b.type, b.shape, b.space):
             text = f"'{self.array}' is not like '{self.old}'"
             return text, "name arrays of one type and shape in one body and one memory"
+        if any(isinstance(s, For) and s.stages > 1 for s in enclosing(fn, then)):
+            text = f"'{self.old}' is filled for the next iteration while '{self.array}' is in use"
+            return text, "reuse storage of loops that fetch nothing ahead"
         place = self._place(fn, then)
         if place is None:
             text = f"no loop is the last to read '{self.old}' and the first to set '{self.array}'"
