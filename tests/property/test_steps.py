@@ -51,16 +51,8 @@ Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
-    *(
-        "carry",
-        "reduce-then-scan",
-        "chain-chunks",
-        "look-back",
-        "reuse-storage",
-        "stage-stores",
-        "buffer-slice",
-        "name-terms",
-    ),
+    *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
+    *("buffer-slice", "name-terms"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices and groups."""
 
