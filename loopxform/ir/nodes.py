@@ -145,7 +145,9 @@ class For(Node):
     else of each other (the step `chain-chunks`): the loop of one iteration in it with `look_back`
     finds these values (the step of that name), by way of arrays that it names: words, turn and
     nearest, and of each value what is passed on, what is seen of others, their factors ("": none),
-    and how they are combined.
+    and how they are combined. Of arrays that are `filled`, an iteration stores to the elements from
+    the value in the second array on that it takes over, up to that it passes on, each once: a
+    number at most.
     """
 
     var: str
@@ -166,6 +168,7 @@ class For(Node):
     dealt: str = ""
     stores: int = 0
     chained: tuple[str, ...] = ()
+    filled: tuple[tuple[str, str, str], ...] = ()
     look_back: tuple[str, ...] = ()
     sets: tuple[str, ...] = field(default=(), compare=False)
     asks: Expr | None = field(default=None, compare=False, repr=False)

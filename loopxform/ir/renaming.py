@@ -35,7 +35,8 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
                     chained, link = (
                         tuple(new.get(n, n) for n in x) for x in (s.chained, s.look_back)
                     )
-                    made = replace(made, chained=chained, look_back=link)
+                    full = tuple((new.get(a, a), new.get(b, b), size) for a, b, size in s.filled)
+                    made = replace(made, chained=chained, look_back=link, filled=full)
                 return (made,)
             case _:
                 return (s,)

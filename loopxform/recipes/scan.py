@@ -41,6 +41,7 @@ from loopxform.transforms import (
     ReuseStorage,
     RoundRobin,
     SeparateFullTiles,
+    StageFilled,
     StageStores,
     UnitLoop,
 )
@@ -68,9 +69,10 @@ class ScanInGroup:
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         (loop,) = sequential(nest.innermost.body)
         stored, read = (_along(loop, stored=x) for x in (True, False))
-        staged, start = [*stored, *read], w.derivation
+        filled = [array for array, _, _ in nest.innermost.filled]
+        staged, start = [*stored, *read, *filled], w.derivation
         while True:
-            kept = [a for a in stored if a in staged], [a for a in read if a in staged]
+            kept = ([a for a in those if a in staged] for those in (stored, read, filled))
             _in_group(w, nest, *kept, options, limits)
             used = _local_bytes(w, nest.parallel[0])
             if used <= limits.local_bytes:
@@ -83,7 +85,13 @@ class ScanInGroup:
 
 
 def _in_group(
-    w: Work, nest: Nest, stored: list[str], read: list[str], options: Options, limits: Limits
+    w: Work,
+    nest: Nest,
+    stored: list[str],
+    read: list[str],
+    filled: list[str],
+    options: Options,
+    limits: Limits,
 ) -> None:
     """Maps a chunk to a group, with what is stored and read by way of local memory. Raises
     TransformError."""
@@ -116,6 +124,8 @@ def _in_group(
     w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
     made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
     w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
+    for array in filled:
+        w.attempt(StageFilled(array, chunks, w.size("Tx")))
     w.stage("What is stored in the place of what was read")
     _in_one_place(w, chunks)
     w.attempt(SeparateFullTiles(chunks))

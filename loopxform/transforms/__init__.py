@@ -79,6 +79,7 @@ from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
+from loopxform.transforms.storage.stage_filled import StageFilled
 from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.unfold import Unfold
 
@@ -136,6 +137,7 @@ STEPS: dict[str, type[Step]] = {
         CopyToLocal,
         CopyToPrivate,
         StageStores,
+        StageFilled,
         ConvertOnCopy,
         BufferSlice,
         BoundExtent,
@@ -236,6 +238,7 @@ __all__ = [
     "SkipEmptyTiles",
     "Specialise",
     "Split",
+    "StageFilled",
     "StageStores",
     "Step",
     "StoreVectors",

@@ -52,7 +52,7 @@ TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
-    *("buffer-slice", "name-terms"),
+    *("buffer-slice", "name-terms", "stage-filled"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices and groups."""
 

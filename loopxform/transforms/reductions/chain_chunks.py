@@ -20,9 +20,9 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import parallel_obstacles
-from loopxform.analysis.running import NoScan, RunningValue, Scan, scan_of
+from loopxform.analysis.running import NoScan, RunningValue, Scan, filled, scan_of
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import simplify
+from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.renaming import rename
@@ -35,7 +35,7 @@ from loopxform.transforms.edges.bounds import iteration_number
 from loopxform.transforms.reductions.chunk_state import chunk_state
 from loopxform.transforms.reductions.reduce_then_scan import chunk_count, room, without
 from loopxform.transforms.restructure.stripmine import Stripmine
-from loopxform.transforms.sites import no_wrap, one_loop, trusted
+from loopxform.transforms.sites import no_wrap, one_loop, parse_size, trusted
 
 WORD = 4
 """Bytes of a number that a word of 64 bits holds, besides what says that it is there."""
@@ -120,7 +120,9 @@ class ChainChunks(Step):
         for v, array in passed.items():
             body.append(Assign(Load(array, (following,)), Var(runs[v]), label=f"pass_{v}"))
         marks = (words, *passed.values())
-        chunks = replace(outer, body=tuple(body), chained=marks, origin=origin)
+        size = str(value_of(parse_size(fn, self.size)))
+        full = tuple((a, passed[v], size) for a, v in filled(fn, site.path, scan).items())
+        chunks = replace(outer, body=tuple(body), chained=marks, filled=full, origin=origin)
         step = fresh(fn, f"{words}_q")
         begun = tuple(
             Assign(Load(a, (Const(0),)), _first(fn, site, v)[1] or Var(v), label=f"first_{v}")

@@ -9,6 +9,7 @@ from reducing import shown_where_rounding_differs
 from test_chain_chunks import COUNTED, REAL, SUM, loop
 
 CHAIN, LOOK = "chain-chunks k 4", "look-back kk k 2"
+COMPACTION = loop("if (a[k] > 2) out[i++] = a[k];", COUNTED, "int i = 0;", "s[0] = i;")
 LISTINGS = {
     "sum": (SUM, CHAIN, LOOK),
     "linear": (loop("s = a[k] * s + b[k]; out[k] = s;", before="int s = 1;"), CHAIN, LOOK),
@@ -18,11 +19,7 @@ LISTINGS = {
         CHAIN,
         LOOK,
     ),
-    "compaction": (
-        loop("if (a[k] > 2) out[i++] = a[k];", COUNTED, "int i = 0;", "s[0] = i;"),
-        CHAIN,
-        LOOK,
-    ),
+    "compaction": (COMPACTION, CHAIN, LOOK),
     "in-parts": (
         SUM,
         CHAIN,
@@ -31,6 +28,14 @@ LISTINGS = {
         "look-back kk kkk_c 2",
     ),
     "mapped": (SUM, CHAIN, LOOK, "map kk group.x"),
+    "filled": (COMPACTION, CHAIN, "look-back kk k 2", "map kk group.x", "stage-filled out kk 2"),
+    "filled-behind-the-count": (
+        loop("if (a[k] > 2) { i++; out[i - 1] = k; }", COUNTED, "int i = 0;"),
+        CHAIN,
+        LOOK,
+        "map kk group.x",
+        "stage-filled out kk 2",
+    ),
 }
 REFUSALS = {
     "no-chain": (SUM, "stripmine k 4", LOOK),
@@ -45,6 +50,23 @@ REFUSALS = {
     "real": (loop("s += a[k]; out[k] = s;", REAL, "float s = 0;"), CHAIN, LOOK),
     "a-word": (SUM, CHAIN, f"{LOOK} quickly"),
     "no-window": (SUM, CHAIN, "look-back kk k 0"),
+    "filled-with-gaps": (
+        loop(
+            "if (a[k] > 2) { out[i] = a[k]; i += 2; }",
+            "int n, int a[n], int out[2 * n]",
+            "int i = 0;",
+        ),
+        *(CHAIN, LOOK, "map kk group.x", "stage-filled out kk 2"),
+    ),
+    "filled-several-times": (
+        loop(
+            "for (int j = 0; j < 2; j++) out[i++] = a[k];",
+            "int n, int a[n], int out[2 * n]",
+            "int i = 0;",
+        ),
+        *(CHAIN, LOOK, "map kk group.x", "stage-filled out kk 2"),
+    ),
+    "filled-but-not-mapped": (COMPACTION, CHAIN, LOOK, "stage-filled out kk 2"),
     "mapped-without": (SUM, CHAIN, "map kk group.x"),
 }
 
