@@ -11,7 +11,7 @@ from __future__ import annotations
 from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import For
-from loopxform.ir.visit import resolve
+from loopxform.ir.visit import at, resolve
 from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
 from loopxform.prepare.parallel_band import Nest
@@ -42,4 +42,8 @@ def in_one_pass(program: Program, w: Work, s: For) -> bool:
     program.derivation = w.derivation
     program.nests[var] = nest
     program.partial[var] = f"running values of {s.var} in one pass"
+    *outer, n = site.path
+    first = at(w.fn, (*outer, n - 1))
+    assert isinstance(first, For)
+    program.notes[first.var] = f"no chunk of {s.var} has told the others anything yet"
     return True
