@@ -109,13 +109,21 @@ def test_in_one_pass(name: str) -> None:
     assert_runs_agree(plan, CSource(text=source), sizes, 3)
 
 
+REAL = Case(
+    loop("s = 0.5f * s + a[k]; y[k] = s;", "float s = 1;"),
+    "int n, const float a[restrict n], float y[restrict n]",
+)
+
+
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("chained", [False, True], ids=["parts", "one-pass"])
-@pytest.mark.parametrize("name", ["sum", "several", "linear", "segments", "compaction"])
+@pytest.mark.parametrize("name", ["sum", "several", "linear", "segments", "compaction", "real"])
 def test_without_races(name: str, chained: bool) -> None:
     """In the simulator: no race, nothing out of bounds, nothing that was never set."""
     limits = replace(in_one_pass(12, 3, 2), forward_progress=chained)
-    done = lx.loads(text(CASES[name]))["f"].offload(contract=False, limits=limits)
+    case = CASES.get(name, REAL)
+    f = lx.loads(text(case))["f"]
+    done = f.offload(contract=False, limits=limits, reassociate=case is REAL)
     assert chains(done) == chained
     plan = emit.kernel(done.derivation)
     given = [arguments(plan.start, {"n": n}, 5) for n in (0, 1, 12, 13, 200)]
@@ -124,7 +132,8 @@ def test_without_races(name: str, chained: bool) -> None:
     assert report.clean, report.findings
     for args, found in zip(before, after):
         Program(plan.start).run(args)
-        assert not compare({k: args[k] for k in found}, found)
+        rtol = 1e-5 if case is REAL else 0
+        assert not compare({k: args[k] for k in found}, found, rtol=rtol)
 
 
 @pytest.mark.device
@@ -140,6 +149,30 @@ def test_sums_of_real_numbers_need_permission(kind: str) -> None:
     sums = np.zeros_like(values)
     f.offload(reassociate=True).compile()(n=9000, a=values, y=sums)
     assert np.array_equal(sums, np.cumsum(values))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("kind", "terms", "window"), [("float", 256, 1), ("double", 300, 7)])
+def test_real_numbers_in_one_pass(kind: str, terms: int, window: int) -> None:
+    """A sum of whole numbers, which is exact, and another one, which is the same in each run."""
+    arrays = ", ".join(f"{kind} {name}[restrict n]" for name in "ayz")
+    source = f"""void f(int n, const {arrays}) {{  {kind} s = 1, t = 2; for (int k = 0; k < n; k++)
+      {{ s += a[k]; y[k] = s; t = ({kind})0.7 * t + a[k]; z[k] = t; }} }}"""
+    done = lx.loads(source)["f"].offload(reassociate=True, limits=in_one_pass(terms, window))
+    assert chains(done) == 1
+    call, found = done.compile(), []
+    a = np.arange(9000, dtype=np.dtype("f4" if kind == "float" else "f8")) % 7
+    for _ in range(3):
+        y, z = np.zeros_like(a), np.zeros_like(a)
+        call(n=9000, a=a, y=y, z=z)
+        assert np.array_equal(y, 1 + np.cumsum(a))
+        found.append(z)
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+    t = 2.0
+    for k in range(100):
+        t = 0.7 * t + a[k]
+        assert abs(found[0][k] - t) < 1e-4
 
 
 @pytest.mark.parametrize("profile", ["h100", "mali"])

@@ -2,17 +2,17 @@
 
     turn = the number of groups that began before              lx_take
     tell what the chunk makes of the values                    lx_tell(..., 1, ...)
-    each of the first work-items: wait for what one of the chunks before has told    lx_look
-    combine these, from the nearest value at the end of a chunk on
+    each work-item: wait for what some chunk before has told   lx_look
+    combine these, from a value at the end of a chunk on
     tell the value at the end of the chunk                     lx_tell(..., 2, ...)
 
 The upper half of a word says what it holds (0: nothing yet, 1: what a chunk makes of a value, 2:
 the value at its end), its lower half has 32 bits of that. So each word is told and read in one
 piece, and no fence is needed. A number of 64 bits takes two words, which must agree about what they
-hold. The oldest chunk that is looked at is waited for until it knows the value at its end: some
-chunk among them does then, and what lies behind it has been told. Groups wait only for those that
-have taken a number before them, and run: the one with the least number waits for none. (Merrill and
-Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
+hold. The oldest chunk that is looked at is waited for until it knows the value at its end. Groups
+wait only for those that have taken a number before them, and run: the one with the least number
+waits for none. (Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back",
+2016, section 4.)
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Passed:
     array: str
     seen: str
     far: str
-    ordered: bool
+    rounded: bool
     end: Decl
     made: Decl
     other: Decl | None
@@ -84,8 +84,14 @@ class _Passed:
     word: int
 
     @property
-    def words(self) -> int:
+    def end_word(self) -> int:
+        """The words that say what a chunk makes of the value; those for the value at its end, if
+        that has its own, come next."""
         return _pieces(self.made.type) + (_pieces(self.other.type) if self.other else 0)
+
+    @property
+    def words(self) -> int:
+        return self.end_word + (_pieces(self.made.type) if self.rounded else 0)
 
 
 def turn_lines(link: For, own: OwnNames, d: KernelDialect) -> list[str]:
@@ -149,59 +155,89 @@ class _Writer:
 
     def found(self, x: _Passed) -> list[str]:
         """The value at the beginning of the chunk, and that at its end."""
-        own, window = self.own, self._window(x)
+        own = self.own
+        seen = self._in_blocks(x) if x.rounded else self._up_to_nearest(x)
+        last = [f"if ({own.local_x} == 0) {{", *indented(self._last(x)), "}"]
+        return ["{", *indented([*seen, *self._tree(x), *last]), "}"]
+
+    def _up_to_nearest(self, x: _Passed) -> list[str]:
+        """What the chunks before have told, back to the last one that knows the value at its
+        end."""
+        own, window, item = self.own, self._window(x), self.own.c1
+        v, *_ = names = self._names(x)
+        pieces = _pieces(x.made.type)
+        known, far = f"{v} >> 32 == 2", names[pieces:]
+        nothing = [f"{v} >> 32 == 0", f"({item} == {window - 1} && !({known}))"]
+        nothing += [f"{v} >> 32 != {name} >> 32" for name in names[1:pieces]]
+        nothing += [f"(!({known}) && {name} >> 32 == 0)" for name in far]
+        row = self._times(f"{own.number} - {item}")
         return [
             f"if ({own.local_x} == 0)",
             f"  {self.near}[0] = {window};",
             BARRIER,
-            self._shared(own.c1, "", f"min({window}, {own.number})"),
-            *indented(self._seen(x, window)),
+            self._shared(item, "", f"min({window}, {own.number})"),
+            *indented(self._read(x, _plus(row, x.word), nothing, known)),
+            f"  if ({known})",
+            f"    atomic_min(&{self.near}[0], {item});",
             "}",
             BARRIER,
-            "{",
-            *indented(
-                [
-                    f"const int {own.first} = {own.number} > 0 ? {self.near}[0] : 0;",
-                    *([] if x.ordered else self._tree(x)),
-                    f"if ({own.local_x} == 0) {{",
-                    *indented(self._last(x)),
-                    "}",
-                ]
-            ),
-            "}",
+            f"const int {own.first} = {own.number} > 0 ? {self.near}[0] : 0;",
         ]
+
+    def _in_blocks(self, x: _Passed) -> list[str]:
+        """What the chunks before have told, back to the last of a block of half a window, and not
+        the last block: that knows the value at its end by now. Where one begins depends on nothing
+        but its number, and so does how sums are rounded."""
+        own, block, item = self.own, self._block(x), self.own.c1
+        names = self._names(x)
+        pieces = _pieces(x.made.type)
+        known = f"{item} == {own.first}"
+        nothing = [f"{name} >> 32 == 0" for name in names[:pieces]]
+        nothing += [f"({item} < {own.first} && {name} >> 32 == 0)" for name in names[pieces:]]
+        row = _plus(self._times(f"{own.number} - {item}"), x.word)
+        start = f"max({own.number} / {block} * {block} - {block + 1}, 0)"
+        return [
+            f"const int {own.first} = {own.number} > 0 ? {own.number} - 1 - {start} : -1;",
+            self._shared(item, "", f"{own.first} + 1"),
+            *indented(self._read(x, f"{row} + ({known} ? {x.end_word} : 0)", nothing, known)),
+            "}",
+            BARRIER,
+        ]
+
+    def _names(self, x: _Passed) -> tuple[str, ...]:
+        """The variables for the words that say what a chunk makes of a value."""
+        own = self.own
+        return (own.v, own.r, own.c2, own.c3)[: x.end_word]
+
+    def _read(self, x: _Passed, row: str, nothing: list[str], known: str) -> list[str]:
+        """What a chunk has told, as soon as it has: all words are read at once."""
+        own, item, names = self.own, self.own.c1, self._names(x)
+        pieces = _pieces(x.made.type)
+        reads = [
+            f"  {name} = lx_look(&{self.words}[{_plus(own.rows, n)}]);"
+            for n, name in enumerate(names)
+        ]
+        lines = [
+            f"const int {own.rows} = {row};",
+            f"ulong {', '.join(names)};",
+            *("do {", *reads, f"}} while ({' || '.join(nothing)});"),
+            f"{self.d.name(x.seen)}[{item}] = {_number(x.made.type, names[:pieces], self.d)};",
+        ]
+        if x.other:
+            number = _number(x.other.type, names[pieces:], self.d)
+            lines.append(f"{self.d.name(x.far)}[{item}] = {known} ? 0 : {number};")
+        return lines
+
+    def _block(self, x: _Passed) -> int:
+        return max(self._window(x) // 2, 1)
 
     def _shared(self, var: str, factor: str, end: str) -> str:
         """The head of a loop over what the work-items share."""
         first, step = f"{factor}{self.own.local_x}", f"{factor}{self.items}"
         return f"for (int {var} = {first}; {var} < {end}; {var} += {step}) {{"
 
-    def _seen(self, x: _Passed, window: int) -> list[str]:
-        """What one chunk before has told, as soon as it has: all words are read at once."""
-        own, item = self.own, self.own.c1
-        v, *_ = names = (own.v, own.r, own.c2, own.c3)[: x.words]
-        pieces = _pieces(x.made.type)
-        known, far = f"{v} >> 32 == 2", names[pieces:]
-        nothing = [f"{v} >> 32 == 0", f"({item} == {window - 1} && !({known}))"]
-        nothing += [f"{v} >> 32 != {name} >> 32" for name in names[1:pieces]]
-        nothing += [f"(!({known}) && {name} >> 32 == 0)" for name in far]
-        reads = [
-            f"  {name} = lx_look(&{self.words}[{_plus(own.rows, x.word + n)}]);"
-            for n, name in enumerate(names)
-        ]
-        lines = [
-            f"const int {own.rows} = {self._times(f'{own.number} - {item}')};",
-            f"ulong {', '.join(names)};",
-            *("do {", *reads, f"}} while ({' || '.join(nothing)});"),
-            f"{self.d.name(x.seen)}[{item}] = {_number(x.made.type, names[:pieces], self.d)};",
-        ]
-        if x.other:
-            number = _number(x.other.type, far, self.d)
-            lines.append(f"{self.d.name(x.far)}[{item}] = {known} ? 0 : {number};")
-        return [*lines, f"if ({known})", f"  atomic_min(&{self.near}[0], {item});"]
-
     def _tree(self, x: _Passed) -> list[str]:
-        """Pairs of neighbours, pairs of these, and so on, up to the nearest value."""
+        """Pairs of neighbours, pairs of these, and so on, up to the first value that is known."""
         own = self.own
         at, width = own.at, own.c0
         after = f"{at} + {width}"
@@ -238,17 +274,14 @@ class _Writer:
         """What the first work-item makes of it all."""
         own, d = self.own, self.d
         end, kind = d.name(x.end.name), d.type_name(x.end.type)
-        place = own.first if x.ordered else "0"
         array = d.name(x.array)
         lines = [
             f"{kind} {end};",
             f"if ({own.number} > 0)",
-            f"  {end} = {d.name(x.seen)}[{place}];",
+            f"  {end} = {d.name(x.seen)}[0];",
             "else",
             f"  {end} = {array}[0];",
         ]
-        if x.ordered:
-            lines += self._in_order(x)
         lines += [
             f"{self._text(x.begin)} = {end};",
             f"const {d.type_name(x.made.type)} {d.name(x.made.name)} = {self._text(x.own)};",
@@ -258,15 +291,12 @@ class _Writer:
             lines.append(f"{other} = {self._text(x.own_far)};")
         lines += self.text(x.onward)
         lines.append(f"{array}[{own.number} + 1] = {end};")
-        return [*lines, *self._tell(x.word, 2, x.made.type, end)]
-
-    def _in_order(self, x: _Passed) -> list[str]:
-        """From the nearest value on, one chunk after the other: sums are rounded alike whichever
-        value that is."""
-        own = self.own
-        body = self._variables(x, "", own.c0)[1:]
-        head = f"for (int {own.c0} = {own.first} - 1; {own.c0} >= 0; --{own.c0}) {{"
-        return ["#pragma unroll 4", head, *indented([*body, *self.text(x.onward)]), "}"]
+        if not x.rounded:
+            return [*lines, *self._tell(x.word, 2, x.made.type, end)]
+        block = self._block(x)
+        last = f"if ({own.number} == 0 || {own.number} % {block} == {block - 1}) {{"
+        told = self._tell(x.word + x.end_word, 2, x.made.type, end)
+        return [*lines, last, *indented(told), "}"]
 
     def _tell(self, word: int, what: int, kind: Scalar, value: str) -> list[str]:
         row = self._times(f"{self.own.number} + 1")
@@ -341,7 +371,7 @@ def _passed(link: For) -> list[_Passed]:
             array,
             seen,
             far,
-            order == "in order",
+            order == "by blocks",
             decls[take.target.name],
             decls[made.target.name],
             other,

@@ -32,13 +32,13 @@ from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, Load, Stmt, Var
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import INT, ULONG, Scalar
+from loopxform.ir.types import INT, ULONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, loads, reads, replace_at, stmt_exprs, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number
-from loopxform.transforms.reductions.chain_chunks import pieces
+from loopxform.transforms.reductions.chain_chunks import words_of
 from loopxform.transforms.reductions.chunk_state import ChunkState, chunk_state
 from loopxform.transforms.reductions.reduce_then_scan import in_parts_problem, those
 from loopxform.transforms.sites import one_loop, parse_size, trusted, unmapped
@@ -99,7 +99,7 @@ class LookBack(Step):
             text = f"'{loop.loop.var}' does not go on from all that the chunks pass on"
             return (Obstacle("LX208", text, where, remedy="name the loop that does"),)
         states = _states(fn, scan)
-        wanted = sum(pieces(t) for x in states for t in _types(x))
+        wanted = words_of(states)
         if wanted > _width(fn, chunks.loop):
             text = f"what a chunk makes of the values takes {wanted} words"
             return (Obstacle("LX208", text, where, remedy="split the loop"),)
@@ -208,10 +208,6 @@ def _states(fn: Function, scan: Scan) -> list[ChunkState]:
     return [chunk_state(fn, v, Const(0)) for v in scan.values]
 
 
-def _types(x: ChunkState) -> tuple[Scalar, ...]:
-    return (x.type, x.other_type) if x.other else (x.type,)
-
-
 def _width(fn: Function, chunks: For) -> int:
     """The words that a chunk has."""
     decl = next(s for _, s in walk(fn.body) if isinstance(s, Decl) and s.name == chunks.chained[0])
@@ -270,10 +266,11 @@ class _Parts:
         for x in self.states:
             yield Decl(self.name(x, "sum"), x.type, one)
             yield Decl(self.name(x, "begin"), self.types[x.name], one)
-            yield Decl(self.name(x, "seen"), x.type, (self.window,))
+            seen = _at_least_two(self.window) if x.rounds else self.window
+            yield Decl(self.name(x, "seen"), x.type, (seen,))
             if x.other:
                 yield Decl(self.name(x, "far"), x.other_type, one)
-                yield Decl(self.name(x, "seen_far"), x.other_type, (self.window,))
+                yield Decl(self.name(x, "seen_far"), x.other_type, (seen,))
 
     def reduced(self) -> Iterator[Stmt]:
         """What the chunk makes of the values."""
@@ -310,8 +307,12 @@ class _Parts:
             after = simplify(Bin("+", number, Const(1)))
             body.append(Assign(Load(array, (after,)), Var(end), label=f"pass_{x.name}"))
             seen_far = self.name(x, "seen_far") if x.other else ""
-            ordered = x.type.is_float and x.value.op in ("+", "*", "linear")
-            marks += [array, self.name(x, "seen"), seen_far, "in order" if ordered else "as a tree"]
+            marks += [
+                array,
+                self.name(x, "seen"),
+                seen_far,
+                "by blocks" if x.rounds else "from the nearest",
+            ]
         var = fresh(self.fn, f"{self.chunks.var}_link")
         return For(
             var, Const(0), Const(1), Const(1), tuple(body), parallel=True, look_back=tuple(marks)
@@ -320,6 +321,10 @@ class _Parts:
     def resumed(self) -> Iterator[Stmt]:
         for x in self.states:
             yield Assign(Var(x.name), _only(self.name(x, "begin")), label=f"take_over_{x.name}")
+
+
+def _at_least_two(size: Expr) -> Expr:
+    return size if (value_of(size) or 0) > 1 else Const(2)
 
 
 def _only(array: str) -> Load:

@@ -15,7 +15,7 @@ Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, sect
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -32,7 +32,7 @@ from loopxform.ir.visit import LoopSite, Path, at, declared, enclosing, reads, r
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number
-from loopxform.transforms.reductions.chunk_state import chunk_state
+from loopxform.transforms.reductions.chunk_state import ChunkState, chunk_state
 from loopxform.transforms.reductions.reduce_then_scan import chunk_count, room, without
 from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.sites import no_wrap, one_loop, parse_size, trusted
@@ -105,7 +105,7 @@ class ChainChunks(Step):
         words = fresh(fn, f"{loop.var}_words")
         passed = {v.var: fresh(fn, f"{v.var}_pass") for v in scan.values}
         runs = {v.var: fresh(fn, f"{v.var}_run") for v in scan.values}
-        width = Const(words_of(fn, scan))
+        width = Const(words_of(chunk_state(fn, v, Const(0)) for v in scan.values))
         storage = [Decl(words, ULONG, (_times(rows, width),), origin=origin)]
         storage += [Decl(a, types[v], (rows,), origin=origin) for v, a in passed.items()]
         (inner,) = outer.body
@@ -180,10 +180,14 @@ def _first(fn: Function, site: LoopSite, name: str) -> tuple[Path, Const | None]
     return (), None
 
 
-def words_of(fn: Function, scan: Scan) -> int:
-    """How many words a chunk tells others what it makes of the running values by."""
-    states = (chunk_state(fn, v, Const(0)) for v in scan.values)
-    return sum(pieces(t) for x in states for t in (x.type, *((x.other_type,) if x.other else ())))
+def words_of(states: Iterable[ChunkState]) -> int:
+    """How many words a chunk tells others what it makes of the running values by; where that is
+    rounded, and of the values at its end."""
+    every = (
+        (x.type, *((x.other_type,) if x.other else ()), *((x.type,) if x.rounds else ()))
+        for x in states
+    )
+    return sum(pieces(t) for types in every for t in types)
 
 
 def pieces(kind: Scalar) -> int:

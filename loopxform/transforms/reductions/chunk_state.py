@@ -66,6 +66,11 @@ class ChunkState:
         """The type of the factor, or the flag."""
         return self.type if self.value.op == "linear" else INT
 
+    @property
+    def rounds(self) -> bool:
+        """Whether the order in which chunks are combined shows."""
+        return self.type.is_float and self.value.op in ("+", "*", "linear")
+
     def arrays(self, room: Expr, origin: Origin) -> Iterator[Decl]:
         """The numbers of all chunks."""
         yield Decl(self.array, self.type, (room,), origin=origin)
