@@ -68,7 +68,7 @@ class ScanInGroup:
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         (loop,) = sequential(nest.innermost.body)
-        stored, read = (_along(loop, stored=x) for x in (True, False))
+        stored, read = (along(loop, stored=x) for x in (True, False))
         filled = [array for array, _, _ in nest.innermost.filled]
         staged, start = [*stored, *read, *filled], w.derivation
         while True:
@@ -171,7 +171,7 @@ def _length(loop: For) -> int | None:
     return None if fixed is None else fixed[0].value
 
 
-def _along(loop: For, *, stored: bool) -> tuple[str, ...]:
+def along(loop: For, *, stored: bool) -> tuple[str, ...]:
     """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations."""
     found: dict[str, bool] = {}
     for _, s in walk(loop.body):

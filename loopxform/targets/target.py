@@ -48,8 +48,8 @@ class Costs:
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
     conflicts. What these make of them is combined in the same way, in `scan_levels` levels at most:
-    results of the second are few. Groups that look back have chunks of `chained_terms`, and look at
-    `look_back` chunks before, each work-item at one.
+    results of the second are few. Groups that look back have chunks of `chained_terms` where
+    they keep four bytes of each in local memory, and look at `look_back` chunks before.
     Where nothing is used again, a work-item computes so many `elements`. `busy_warps` keep the
     arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
     of its rate with 4, 0.99 with 16).
@@ -97,7 +97,7 @@ class Costs:
     short_loop: int = 32
     scan_terms: int = 2304
     scan_levels: int = 2
-    chained_terms: int = 2304
+    chained_terms: int = 3840
     look_back: int = 256
     elements: int = 1
     lane_terms: int = 8
