@@ -29,6 +29,7 @@ from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.base import NO_CHUNKS, Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.records import record
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
@@ -72,8 +73,8 @@ class ScanInGroup:
         filled = [array for array, _, _ in nest.innermost.filled]
         staged, start = [*stored, *read, *filled], w.derivation
         while True:
-            kept = ([a for a in those if a in staged] for those in (stored, read, filled))
-            _in_group(w, nest, *kept, options, limits)
+            kept = _Staged(*([a for a in x if a in staged] for x in (stored, read, filled)))
+            _in_group(w, nest, kept, options, limits)
             used = _local_bytes(w, nest.parallel[0])
             if used <= limits.local_bytes:
                 return Mapped(choice)
@@ -84,17 +85,17 @@ class ScanInGroup:
             w.derivation = start
 
 
-def _in_group(
-    w: Work,
-    nest: Nest,
-    stored: list[str],
-    read: list[str],
-    filled: list[str],
-    options: Options,
-    limits: Limits,
-) -> None:
-    """Maps a chunk to a group, with what is stored and read by way of local memory. Raises
-    TransformError."""
+@record
+class _Staged:
+    """The arrays that are stored, read, and filled (by a compaction) by way of local memory."""
+
+    stored: list[str]
+    read: list[str]
+    filled: list[str]
+
+
+def _in_group(w: Work, nest: Nest, staged: _Staged, options: Options, limits: Limits) -> None:
+    """Maps a chunk to a group. Raises TransformError."""
     allowed = "reassociate" if options.reassociate else ""
     (chunks,) = nest.parallel
     (loop,) = sequential(nest.innermost.body)
@@ -103,7 +104,7 @@ def _in_group(
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     before = {site.loop.var for site in loops(w.fn)}
     w.stage("Stores of neighbours by neighbours")
-    for array in stored:
+    for array in staged.stored:
         w.attempt(StageStores(array, loop.var))
     shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
     w.stage("Running values of the chunks of work-items")
@@ -113,7 +114,7 @@ def _in_group(
     ends = _looked_back(w, chunks, between, limits, allowed)
     w.do(*(Parallelise(_alone(w, v)) for v in ends))
     w.stage("What the chunks read in local memory")
-    for array in read:
+    for array in staged.read:
         w.attempt(CopyToLocal(array, chunks))
     w.stage("Mapping each chunk to a group")
     for v in shared:
@@ -124,7 +125,7 @@ def _in_group(
     w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
     made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
     w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
-    for array in filled:
+    for array in staged.filled:
         w.attempt(StageFilled(array, chunks, w.size("Tx")))
     w.stage("What is stored in the place of what was read")
     _in_one_place(w, chunks)

@@ -113,7 +113,7 @@ def link_lines(
     own: OwnNames,
     d: KernelDialect,
     items: int,
-    text: Callable[[Sequence[Stmt]], list[str]],
+    text: Callable[[tuple[Stmt, ...]], list[str]],
 ) -> list[str]:
     """What the whole group does for a loop that looks back; `text` is that of the statements of a
     work-item."""
@@ -133,7 +133,7 @@ class _Writer:
         d: KernelDialect,
         width: int,
         items: int,
-        text: Callable[[Sequence[Stmt]], list[str]],
+        text: Callable[[tuple[Stmt, ...]], list[str]],
     ) -> None:
         self.own = own
         self.d = d

@@ -120,7 +120,9 @@ class ChainChunks(Step):
         for v, array in passed.items():
             body.append(Assign(Load(array, (following,)), Var(runs[v]), label=f"pass_{v}"))
         marks = (words, *passed.values())
-        size = str(value_of(parse_size(fn, self.size)))
+        each = parse_size(fn, self.size)
+        assert not isinstance(each, Obstacle)
+        size = str(value_of(each))
         full = tuple((a, passed[v], size) for a, v in filled(fn, site.path, scan).items())
         chunks = replace(outer, body=tuple(body), chained=marks, filled=full, origin=origin)
         step = fresh(fn, f"{words}_q")
