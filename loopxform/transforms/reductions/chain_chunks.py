@@ -9,7 +9,7 @@ before it has left, and leaves its own. The loop over chunks is then known to pa
 the step `look-back` has groups find the values that their chunks begin with. The words by which
 they tell each other are zero before. Legal for running values (`analysis.running`) of types that
 such words hold, where but for them no dependence leads from chunk to chunk. The value at the end is
-left out where nobody reads it; a number at the beginning then needs no variable. (Merrill and
+left out where nobody reads it; a number at the beginning needs no variable. (Merrill and
 Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016, section 4.)
 """
 
@@ -87,8 +87,7 @@ class ChainChunks(Step):
         assert isinstance(scan, Scan)
         chain = self._chain(fn, site, scan)
         made = replace_at(fn, site.path, (*chain.storage, chain.first, chain.chunks, *chain.last))
-        kept = {s.target for s in chain.last if isinstance(s, Assign)}
-        idle = (_first(fn, site, v.var) for v in scan.values if Var(v.var) not in kept)
+        idle = (_first(fn, site, v.var) for v in scan.values)
         for path in sorted((p for p, e in idle if e is not None), reverse=True):
             made = replace_at(made, path, ())
         return made
