@@ -172,7 +172,9 @@ class KernelWriter(PreloadWriter):
             case Copy() | If() if _only_copies(s):
                 return [*self._fence(s), *self._copy(s)]
             case For() if s.look_back:
-                items = self.mapping.group_size
+                items, *others = (value_of(e) or 1 for e in self.mapping.group_shape)
+                if others != [1, 1]:
+                    raise EmitError("a group that looks back has one dimension", loc=s.origin.loc)
                 lines = link_lines(s, self.own, self.dialect, items, self._items)
                 return [*self._fence(s), *lines]
             case For() if s.level is not None:

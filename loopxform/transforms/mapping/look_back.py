@@ -32,16 +32,25 @@ from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, Load, Stmt, Var
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import INT, ULONG
+from loopxform.ir.types import INT, ULONG, Level, Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, loads, reads, replace_at, stmt_exprs, walk, writes
+from loopxform.ir.visit import (
+    LoopSite,
+    enclosing,
+    loads,
+    reads,
+    replace_at,
+    stmt_exprs,
+    walk,
+    writes,
+)
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number
 from loopxform.transforms.reductions.chain_chunks import words_of
 from loopxform.transforms.reductions.chunk_state import ChunkState, chunk_state
 from loopxform.transforms.reductions.reduce_then_scan import in_parts_problem, those
-from loopxform.transforms.sites import one_loop, parse_size, trusted, unmapped
+from loopxform.transforms.sites import one_loop, parse_size, trusted
 
 
 @record
@@ -73,11 +82,14 @@ class LookBack(Step):
         size = parse_size(fn, self.window)
         if isinstance(size, Obstacle):
             return (replace(size, loc=where),)
-        if mapped := tuple(unmapped(chunks, "look-back")):
-            return mapped
-        if not chunks.loop.chained or looks_back(chunks.loop):
+        used = not chunks.loop.chained or chunks.loop.level or looks_back(chunks.loop)
+        if used:
             text = f"the loop over '{chunks.loop.var}' is not one over chunks in a chain"
             return (Obstacle("LX208", text, where, remedy="chain-chunks makes one"),)
+        around = (x for x in enclosing(fn, chunks.path)[:-1] if isinstance(x, For))
+        if outer := next((x for x in around if x.parallel), None):
+            text = f"the chunks lie in the parallel loop over '{outer.var}'"
+            return (Obstacle("LX208", text, where, remedy=f"sequentialise {outer.var}"),)
         if loop.path[:-1] != chunks.path or loop.loop.parallel:
             text = f"the loop over '{loop.loop.var}' is not one in order in '{chunks.loop.var}'"
             return (Obstacle("LX208", text, where, remedy="name one that stands directly in it"),)
@@ -137,9 +149,20 @@ def obstacles(site: LoopSite) -> Iterator[Obstacle]:
     link = looks_back(site.loop)
     others = tuple(s for s in site.loop.body if s is not link)
     passed = {x.array for _, s in walk(others) for e in stmt_exprs(s) for x in loads(e)}
+    where = site.loop.origin.loc
     if link is None or passed & set(site.loop.chained):
         text = f"chunks of '{site.loop.var}' do not look back for all that they take over"
-        yield Obstacle("LX208", text, site.loop.origin.loc, remedy="look-back after chain-chunks")
+        yield Obstacle("LX208", text, where, remedy="look-back after chain-chunks")
+        return
+    if link.level != Level("group", 0):
+        text = f"'{link.var}', which looks back, is not for the work-items of a group"
+        yield Obstacle("LX208", text, where, remedy=f"map {link.var} thread.x")
+    used = {x.array for _, s in walk((link,)) for e in stmt_exprs(s) for x in loads(e)}
+    used.update(link.look_back)
+    for s in site.loop.body:
+        if isinstance(s, Decl) and s.name in used and s.space is not Space.LOCAL:
+            text = f"'{s.name}', by which a group looks back, is not in local memory"
+            yield Obstacle("LX208", text, where, remedy=f"promote-to-local {s.name}")
 
 
 def looks_back(chunks: For) -> For | None:

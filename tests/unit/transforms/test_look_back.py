@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 from conftest import Golden
-from deriving import assert_step, refusal
+from deriving import assert_step, c, derived, refusal
 from reducing import shown_where_rounding_differs
 from test_chain_chunks import COUNTED, REAL, SUM, loop
+
+from loopxform.codegen import emit
+from loopxform.errors import EmitError
 
 CHAIN, LOOK = "chain-chunks k 4", "look-back kk k 2"
 COMPACTION = loop("if (a[k] > 2) out[i++] = a[k];", COUNTED, "int i = 0;", "s[0] = i;")
@@ -67,6 +70,15 @@ REFUSALS = {
         *(CHAIN, LOOK, "map kk group.x", "stage-filled out kk 2"),
     ),
     "filled-but-not-mapped": (COMPACTION, CHAIN, LOOK, "stage-filled out kk 2"),
+    "rows": (
+        c(
+            "for (int i = 0; i < n; i++) { int s = 0; for (int k = 0; k < n; k++) { s += a[i][k]; "
+            "out[i][k] = s; } }",
+            "int n, int a[n][n], int out[n][n]",
+        ),
+        *("parallelise i", CHAIN, LOOK),
+    ),
+    "reshaped": (SUM, CHAIN, "split kk 4"),
     "mapped-without": (SUM, CHAIN, "map kk group.x"),
 }
 
@@ -79,6 +91,22 @@ def test_listing(name: str, golden: Golden) -> None:
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusal(name: str, golden: Golden) -> None:
     golden.check(refusal(*REFUSALS[name]))
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ((), "is not for the work-items of a group"),
+        (("map kk_link thread.x",), "is not in local memory"),
+        (("map kk_link thread.x", "promote-to-local kk_turn"), "'kk_near'"),
+    ],
+)
+def test_kernels_need_the_group(steps: tuple[str, ...], why: str) -> None:
+    """What looks back is one group, by way of what its work-items share."""
+    first = ("stripmine k_words_q 2 q", "map q group.x", "map k_words_q thread.x")
+    done = derived(SUM, CHAIN, LOOK, *first, "map kk group.x", *steps)
+    with pytest.raises(EmitError, match=why):
+        emit.kernel(done)
 
 
 def test_real_numbers_with_permission() -> None:
