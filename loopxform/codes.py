@@ -101,7 +101,7 @@ CODES: dict[str, str] = {
     "LX126": "The loop behind another one is not the rest of its iterations.",
     "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
     "LX131": "The step needs a loop that counts upwards: normalise it first.",
-    "LX132": "The loop is mapped to hardware already.",
+    "LX132": "The loop is mapped to hardware already, or its iterations are a chain.",
     "LX133": "The number of iterations cannot be written as an expression.",
     "LX134": "The loop cannot be unrolled: its trip count is not a constant.",
     "LX135": "The loop does not go over tiles of one range.",
