@@ -85,14 +85,14 @@ class LookBack(Step):
         used = not chunks.loop.chained or chunks.loop.level or looks_back(chunks.loop)
         if used:
             text = f"the loop over '{chunks.loop.var}' is not one over chunks in a chain"
-            return (Obstacle("LX208", text, where, remedy="chain-chunks makes one"),)
+            return (Obstacle("LX213", text, where, remedy="chain-chunks makes one"),)
         around = (x for x in enclosing(fn, chunks.path)[:-1] if isinstance(x, For))
         if outer := next((x for x in around if x.parallel), None):
             text = f"the chunks lie in the parallel loop over '{outer.var}'"
-            return (Obstacle("LX208", text, where, remedy=f"sequentialise {outer.var}"),)
+            return (Obstacle("LX213", text, where, remedy=f"sequentialise {outer.var}"),)
         if loop.path[:-1] != chunks.path or loop.loop.parallel:
             text = f"the loop over '{loop.loop.var}' is not one in order in '{chunks.loop.var}'"
-            return (Obstacle("LX208", text, where, remedy="name one that stands directly in it"),)
+            return (Obstacle("LX213", text, where, remedy="name one that stands directly in it"),)
         scan = scan_of(fn, loop.path)
         if isinstance(scan, NoScan):
             return (Obstacle("LX205", scan.message, scan.loc or where, remedy=scan.remedy),)
@@ -109,12 +109,12 @@ class LookBack(Step):
         where = chunks.loop.origin.loc
         if links is None:
             text = f"'{loop.loop.var}' does not go on from all that the chunks pass on"
-            return (Obstacle("LX208", text, where, remedy="name the loop that does"),)
+            return (Obstacle("LX213", text, where, remedy="name the loop that does"),)
         states = _states(fn, scan)
         wanted = words_of(states)
         if wanted > _width(fn, chunks.loop):
             text = f"what a chunk makes of the values takes {wanted} words"
-            return (Obstacle("LX208", text, where, remedy="split the loop"),)
+            return (Obstacle("LX213", text, where, remedy="split the loop"),)
         return ()
 
     def rewrite(self, fn: Function) -> Function:
@@ -152,17 +152,17 @@ def obstacles(site: LoopSite) -> Iterator[Obstacle]:
     where = site.loop.origin.loc
     if link is None or passed & set(site.loop.chained):
         text = f"chunks of '{site.loop.var}' do not look back for all that they take over"
-        yield Obstacle("LX208", text, where, remedy="look-back after chain-chunks")
+        yield Obstacle("LX213", text, where, remedy="look-back after chain-chunks")
         return
     if link.level != Level("group", 0):
         text = f"'{link.var}', which looks back, is not for the work-items of a group"
-        yield Obstacle("LX208", text, where, remedy=f"map {link.var} thread.x")
+        yield Obstacle("LX213", text, where, remedy=f"map {link.var} thread.x")
     used = {x.array for _, s in walk((link,)) for e in stmt_exprs(s) for x in loads(e)}
     used.update(link.look_back)
     for s in site.loop.body:
         if isinstance(s, Decl) and s.name in used and s.space is not Space.LOCAL:
             text = f"'{s.name}', by which a group looks back, is not in local memory"
-            yield Obstacle("LX208", text, where, remedy=f"promote-to-local {s.name}")
+            yield Obstacle("LX213", text, where, remedy=f"promote-to-local {s.name}")
 
 
 def looks_back(chunks: For) -> For | None:

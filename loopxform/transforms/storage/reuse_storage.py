@@ -48,7 +48,7 @@ class ReuseStorage(Step):
             return ()
         found = _declared(fn, self.array)
         loc = at(fn, found[0]).origin.loc if found else fn.origin.loc
-        return (Obstacle("LX209", why[0], loc, remedy=why[1]),)
+        return (Obstacle("LX214", why[0], loc, remedy=why[1]),)
 
     def _obstacle(self, fn: Function) -> tuple[str, str] | None:
         both = _declared(fn, self.old), _declared(fn, self.array)
