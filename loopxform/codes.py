@@ -101,7 +101,7 @@ CODES: dict[str, str] = {
     "LX126": "The loop behind another one is not the rest of its iterations.",
     "LX130": "The loop variable is read after the loop, so its last value must stay what it is.",
     "LX131": "The step needs a loop that counts upwards: normalise it first.",
-    "LX132": "The loop is mapped to hardware already.",
+    "LX132": "The loop is mapped to hardware already, or its iterations are a chain.",
     "LX133": "The number of iterations cannot be written as an expression.",
     "LX134": "The loop cannot be unrolled: its trip count is not a constant.",
     "LX135": "The loop does not go over tiles of one range.",
@@ -179,6 +179,8 @@ CODES: dict[str, str] = {
     "LX207": "No stores to an array that can wait for the end of the loop.",
     "LX208": "Not a tile of rows of which each begins where the one before it ends.",
     "LX209": "Not terms of rows that can be computed apart from the rows.",
+    "LX213": "No chunks in a chain that can look back at the values which others pass on.",
+    "LX214": "No array that can take the place of another.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "

@@ -100,7 +100,8 @@ def offload(
     alone = automatic and only_loop(named.function) is not None
 
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
-        program = Program(derivation, options, limits.costs, fp, fused=dict(fused), alone=alone)
+        program = Program(derivation, options, limits.costs, fp, limits, alone=alone)
+        program.fused = dict(fused)
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")

@@ -5,7 +5,7 @@
                                         forall ii: T iterations, from part[ii/T] on
     for i: y[i] = y[i-1] + e        ->  the same, y[i-1] in a scalar
 
-(`reduce-then-scan`.)
+(`reduce-then-scan`; in one pass where groups of the device can wait for others: `single_pass`.)
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import declared, loops, resolve, walk, writes
 from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
+from loopxform.offload.single_pass import in_one_pass
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import Carry, Privatise, ReduceThenScan
 from loopxform.transforms.storage.carry import carried_arrays
-
-LEVELS = 2
-"""How often: partial results of partial results are few."""
 
 
 def in_scans(program: Program, s: For) -> bool:
@@ -40,6 +38,8 @@ def in_scans(program: Program, s: For) -> bool:
     scan = scan_of(w.fn, resolve(w.fn, s.var)[0].path)
     if not isinstance(scan, Scan) or scan.only_reduces:
         return False
+    if in_one_pass(program, w, s):
+        return True
     size = program.costs.scan_terms
     why = ReduceThenScan(s.var, str(size), allowed).check(w.fn)
     if why:
@@ -50,7 +50,7 @@ def in_scans(program: Program, s: For) -> bool:
             program.hints[s.var] = f"{message} ({why[0].remedy})"
         return False
     var = s.var
-    for level in range(LEVELS):
+    for level in range(program.costs.scan_levels):
         plain, before = w.derivation, {site.loop.var for site in loops(w.fn)}
         if not w.attempt(ReduceThenScan(var, str(size), allowed)):
             break

@@ -29,16 +29,20 @@ from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.base import NO_CHUNKS, Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.records import record
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     CopyToLocal,
+    LookBack,
     MapTo,
     Parallelise,
     PromoteToLocal,
     ReduceThenScan,
+    ReuseStorage,
     RoundRobin,
     SeparateFullTiles,
+    StageFilled,
     StageStores,
     UnitLoop,
 )
@@ -65,11 +69,12 @@ class ScanInGroup:
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         (loop,) = sequential(nest.innermost.body)
-        stored, read = (_along(loop, stored=x) for x in (True, False))
-        staged, start = [*stored, *read], w.derivation
+        stored, read = (along(loop, stored=x) for x in (True, False))
+        filled = [array for array, _, _ in nest.innermost.filled]
+        staged, start = [*stored, *read, *filled], w.derivation
         while True:
-            kept = [a for a in stored if a in staged], [a for a in read if a in staged]
-            _in_group(w, nest, *kept, options, limits)
+            kept = _Staged(*([a for a in x if a in staged] for x in (stored, read, filled)))
+            _in_group(w, nest, kept, options, limits)
             used = _local_bytes(w, nest.parallel[0])
             if used <= limits.local_bytes:
                 return Mapped(choice)
@@ -80,11 +85,17 @@ class ScanInGroup:
             w.derivation = start
 
 
-def _in_group(
-    w: Work, nest: Nest, stored: list[str], read: list[str], options: Options, limits: Limits
-) -> None:
-    """Maps a chunk to a group, with what is stored and read by way of local memory. Raises
-    TransformError."""
+@record
+class _Staged:
+    """The arrays that are stored, read, and filled (by a compaction) by way of local memory."""
+
+    stored: list[str]
+    read: list[str]
+    filled: list[str]
+
+
+def _in_group(w: Work, nest: Nest, staged: _Staged, options: Options, limits: Limits) -> None:
+    """Maps a chunk to a group. Raises TransformError."""
     allowed = "reassociate" if options.reassociate else ""
     (chunks,) = nest.parallel
     (loop,) = sequential(nest.innermost.body)
@@ -93,17 +104,17 @@ def _in_group(
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     before = {site.loop.var for site in loops(w.fn)}
     w.stage("Stores of neighbours by neighbours")
-    for array in stored:
+    for array in staged.stored:
         w.attempt(StageStores(array, loop.var))
     shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
     w.stage("Running values of the chunks of work-items")
     between = _in_parts(w, loop.var, -(-length // items), allowed)
     if items > limits.costs.combined_alone:
         between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
-    once = _alone(w, between)
-    w.do(Parallelise(once))
+    ends = _looked_back(w, chunks, between, limits, allowed)
+    w.do(*(Parallelise(_alone(w, v)) for v in ends))
     w.stage("What the chunks read in local memory")
-    for array in read:
+    for array in staged.read:
         w.attempt(CopyToLocal(array, chunks))
     w.stage("Mapping each chunk to a group")
     for v in shared:
@@ -114,7 +125,39 @@ def _in_group(
     w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
     made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
     w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
+    for array in staged.filled:
+        w.attempt(StageFilled(array, chunks, w.size("Tx")))
+    w.stage("What is stored in the place of what was read")
+    _in_one_place(w, chunks)
     w.attempt(SeparateFullTiles(chunks))
+
+
+def _in_one_place(w: Work, chunks: str) -> None:
+    """Keeps what is stored where what was read was, as far as that can be."""
+    body = resolve(w.fn, chunks)[0].loop.body
+    tiles = [s.target for s in body if isinstance(s, Copy)]
+    local = [s.name for s in body if isinstance(s, Decl) and s.space is Space.LOCAL]
+    for array in (name for name in local if name not in tiles):
+        done = next((tile for tile in tiles if w.attempt(ReuseStorage(tile, array))), None)
+        tiles = [tile for tile in tiles if tile != done]
+
+
+def _looked_back(
+    w: Work, chunks: str, between: str, limits: Limits, allowed: str
+) -> tuple[str, ...]:
+    """The loops of a chunk that the first work-item runs; of chunks in a chain, those on either
+    side of where it looks back."""
+    if not resolve(w.fn, chunks)[0].loop.chained:
+        return (between,)
+    w.do(LookBack(chunks, between, str(limits.costs.look_back), allowed))
+    w.derivation = told_apart(w.derivation)
+    body = resolve(w.fn, chunks)[0].loop.body
+    place = next(n for n, s in enumerate(body) if isinstance(s, For) and s.look_back)
+    before, after = (
+        next(s for s in part if isinstance(s, For))
+        for part in (body[:place][::-1], body[place + 1 :])
+    )
+    return before.var, after.var
 
 
 def _local_bytes(w: Work, chunks: str) -> int:
@@ -129,7 +172,7 @@ def _length(loop: For) -> int | None:
     return None if fixed is None else fixed[0].value
 
 
-def _along(loop: For, *, stored: bool) -> tuple[str, ...]:
+def along(loop: For, *, stored: bool) -> tuple[str, ...]:
     """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations."""
     found: dict[str, bool] = {}
     for _, s in walk(loop.body):

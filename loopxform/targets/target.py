@@ -50,9 +50,12 @@ class Costs:
     many work-items as run in lockstep from `lane_terms` on.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
-    conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
-    keep the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100:
-    n-body at 0.46 of its rate with 4, 0.99 with 16).
+    conflicts. What these make of them is combined in the same way, in `scan_levels` levels at most:
+    results of the second are few. Groups that look back have chunks of `chained_terms` where
+    they keep four bytes of each in local memory, and look at `look_back` chunks before.
+    Where nothing is used again, a work-item computes so many `elements`. `busy_warps` keep the
+    arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
+    of its rate with 4, 0.99 with 16).
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
@@ -98,6 +101,9 @@ class Costs:
     group_results: int = 1024
     short_loop: int = 32
     scan_terms: int = 2304
+    scan_levels: int = 2
+    chained_terms: int = 3840
+    look_back: int = 256
     elements: int = 1
     lane_terms: int = 8
     stream_terms: int = 4
@@ -156,6 +162,8 @@ class Limits:
     each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
     where rows of the array are vectors, but lie across those of the tile. None of these three: as
     the model of costs has it.
+    Groups that have begun go on, whatever others do, where the device is known for
+    `forward_progress`: then one can wait for others that began before it.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -183,6 +191,7 @@ class Limits:
     serpentine: int = 0
     pack: int | None = 0
     async_copies: bool = False
+    forward_progress: bool = False
     pack_operands: int | None = 0
     transpose_operands: int | None = 0
     warp_tile: tuple[int, int] = (0, 0)

@@ -21,6 +21,7 @@ from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
 from loopxform.transforms.mapping.dispatch import Dispatch, Variant, is_threshold, thresholds_of
 from loopxform.transforms.mapping.index32 import Index32
+from loopxform.transforms.mapping.look_back import LookBack
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.round_robin import RoundRobin
@@ -31,6 +32,7 @@ from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
+from loopxform.transforms.reductions.chain_chunks import ChainChunks
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
@@ -74,8 +76,10 @@ from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
 from loopxform.transforms.storage.promote_to_local import PromoteToLocal
 from loopxform.transforms.storage.relayout import Relayout
+from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
+from loopxform.transforms.storage.stage_filled import StageFilled
 from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.stage_terms import StageTerms
 from loopxform.transforms.storage.unfold import Unfold
@@ -123,19 +127,23 @@ STEPS: dict[str, type[Step]] = {
         Unstripmine,
         Rfactor,
         ReduceThenScan,
+        ChainChunks,
         AtomicUpdates,
         PrivatiseUpdates,
         SinkTail,
         Permute,
         Relayout,
+        LookBack,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
         StageStores,
         StageTerms,
+        StageFilled,
         ConvertOnCopy,
         BufferSlice,
         BoundExtent,
+        ReuseStorage,
         PromoteToLocal,
         ClampEdges,
         Pad,
@@ -178,6 +186,7 @@ __all__ = [
     "BoundingBox",
     "BufferSlice",
     "Carry",
+    "ChainChunks",
     "ClampEdges",
     "Coalesce",
     "ConvertOnCopy",
@@ -196,6 +205,7 @@ __all__ = [
     "Hoist",
     "Index32",
     "Interchange",
+    "LookBack",
     "MapTo",
     "NameTerms",
     "Normalise",
@@ -216,6 +226,7 @@ __all__ = [
     "RemoveUnitLoop",
     "Rename",
     "Reroll",
+    "ReuseStorage",
     "Reverse",
     "Rfactor",
     "RoundRobin",
@@ -229,6 +240,7 @@ __all__ = [
     "SkipEmptyTiles",
     "Specialise",
     "Split",
+    "StageFilled",
     "StageStores",
     "StageTerms",
     "Step",

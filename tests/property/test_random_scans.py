@@ -22,7 +22,9 @@ from loopxform.ir.visit import declared, loops, walk
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import (
     Carry,
+    ChainChunks,
     Derivation,
+    LookBack,
     Parallelise,
     Privatise,
     ReduceThenScan,
@@ -114,6 +116,8 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
         if not decl.shape:
             d, _ = d.optional(Privatise(name, "k"))
     d, _ = d.optional(Carry(rng.choice("dyz"), "k"))
+    if rng.random() < 0.3:
+        return chained(d, rng)
     for _ in range(rng.randint(1, 4)):
         var = rng.choice([s.loop.var for s in loops(d.function)])
         step = rng.choice(
@@ -125,6 +129,17 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
             ]
         )
         d, _ = d.optional(step)
+    return d
+
+
+def chained(d: Derivation, rng: random.Random) -> Derivation:
+    """Chunks that pass values on, sometimes in parts, which look back."""
+    d, _ = d.optional(ChainChunks("k", rng.choice(["1", "2", "4", "Ty*Ry"])))
+    if rng.random() < 0.5:
+        d, _ = d.optional(ReduceThenScan("k", rng.choice("12")))
+    for chunks in [s.loop.var for s in loops(d.function) if s.loop.chained]:
+        for var in {s.loop.var: None for s in loops(d.function) if not s.loop.chained}:
+            d, _ = d.optional(LookBack(chunks, var, "2"))
     return d
 
 
@@ -145,16 +160,18 @@ def test_steps_keep_the_meaning(block: int) -> None:
         except AssertionError as e:
             raise AssertionError((seed, [str(r.step) for r in done.records])) from e
         taken.update({r.step.verb for r in done.records})
-    assert taken["reduce-then-scan"] >= 15, taken
+    assert taken["reduce-then-scan"] >= 10, taken
+    assert taken["chain-chunks"] >= taken["look-back"] >= 5, taken
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_kernels_agree(block: int) -> None:
     """In the executor of groups, which finds races and reads of what was never set."""
     limits = PROFILES["generic"]
-    small = replace(limits, costs=replace(limits.costs, scan_terms=6, combined_alone=2))
+    costs = replace(limits.costs, scan_terms=6, chained_terms=6, look_back=3, combined_alone=2)
     done = Counter[str]()
     for seed in range(block * 60, block * 60 + (60 if block else 15)):
+        small = replace(limits, costs=costs, forward_progress=seed % 2 == 1)
         try:
             made = lx.loads(program(seed))["f"].offload(contract=False, limits=small)
         except LoopxformError:
@@ -167,4 +184,7 @@ def test_kernels_agree(block: int) -> None:
             execute(plan, args, seed=seed)
             assert not compare(expected, args), (seed, n)
         done.update({p.tiled.recipe for p in made.parts if p.tiled})
-    assert done["scan"] >= 3, done
+        done["chained"] += any(s.loop.chained for s in loops(made.derivation.function))
+        done.update(r.step.verb for r in made.derivation.records)
+    assert done["scan"] > done["chained"] >= 2, done
+    assert done["reuse-storage"] >= 2, done

@@ -51,8 +51,8 @@ Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
-    *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "name-terms"),
-    "stage-terms",
+    *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
+    *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups, rows."""
 

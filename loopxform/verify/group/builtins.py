@@ -37,6 +37,10 @@ _SIGNS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
 ADDED = re.compile(r"lx_add_(float|double)_(?:global|local)")
 """Sums of real numbers, which are functions of their own."""
 
+PASSED = re.compile(r"lx_(take|tell|look)")
+"""How groups tell each other of their chunks (codegen/opencl/look_back.py), in words that change
+and are read in one piece."""
+
 _CONVERTED = re.compile(r"convert_([a-z]+\d+)")
 
 
@@ -84,6 +88,8 @@ class Builtins(ABC):
             kind = FLOAT if m[1] == "float" else DOUBLE
             text = converted(Operand(f"x + {converted(e, kind).text}", DOUBLE), kind).text
             return Operand(f"{at.array}.update({at.at}, 'add', lambda x: {text})", kind)
+        if m := PASSED.fullmatch(name):
+            return self._passed(m[1], *arguments)
         if m := _UPDATED.fullmatch(name):
             return self._updated(m[1], *arguments)
         return self._half(name, arguments) or self._mathematical(name, arguments)
@@ -98,6 +104,21 @@ class Builtins(ABC):
         new = wrapped(new, at.type) if op in ("add", "sub") else new
         word = "add" if op == "sub" else op
         return Operand(f"{at.array}.update({at.at}, '{word}', lambda x: {new})", at.type)
+
+    def _passed(
+        self, word: str, pointer: Expression, what: Expression | None = None, *bits: Expression
+    ) -> Operand:
+        """A word that groups share: it is numbered on, told, or looked at."""
+        at = self.address(pointer)
+        cell = f"{at.array}.exchange({at.at}"
+        if word == "look":
+            return Operand(f"{cell}, lambda x: x)", ULONG)
+        if word == "take":
+            return Operand(f"{cell}, lambda x: x + 1)", UINT)
+        assert what is not None
+        (low,) = (converted(self.settled(e), UINT).text for e in bits)
+        high = converted(self.settled(what), ULONG).text
+        return Operand(f"{cell}, lambda x: ({high}) << 32 | ({low}))", ULONG)
 
     def _extremum(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         a, b = (self.settled(x) for x in arguments)
