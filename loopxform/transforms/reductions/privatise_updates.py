@@ -41,6 +41,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import UINT, ULONG, Scalar
 from loopxform.ir.typing import symbols
+from loopxform.ir.updates import CALLS, updated
 from loopxform.ir.visit import LoopSite, loads, map_exprs, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
@@ -132,24 +133,25 @@ class PrivatiseUpdates(Step):
         begin = Assign(Load(own, _index(first, whole)), start, label=f"begin_{own}")
         element, collected = Load(self.array, _index(last, shape)), list[Stmt]()
         sum_of_own: Expr = Load(own, _index(last, shape))
-        updated = rename(site.loop.body, {self.array: own})
+        kept_in_own = rename(site.loop.body, {self.array: own})
         if self.copies:
             each, total = named._of_copies
             copy = Load(own, (*_index(last, shape), Var(each)))
-            more = Assign(Var(total), Bin(op, Var(total), copy), label=f"sum_{own}")
+            more = Assign(Var(total), updated(op, Var(total), copy), label=f"sum_{own}")
             collected = [
                 Decl(total, kind, origin=origin),
                 Assign(Var(total), start, label=f"start_{own}"),
                 every(each, int(self.copies), more),
             ]
             sum_of_own = Var(total)
-            updated = _in_copies(updated, own, self._number(site))
+            kept_in_own = _in_copies(kept_in_own, own, self._number(site))
         add = Assign(element, sum_of_own, op, label=f"add_{own}", atomic=True)
-        kept = If(Bin("!=", sum_of_own, start), (add,), origin=origin)
+        unset = sum_of_own if op in CALLS else start  # a NaN differs from itself
+        kept = If(Bin("==" if op in CALLS else "!=", sum_of_own, unset), (add,), origin=origin)
         body = (
             Decl(own, kind, tuple(map(Const, whole)), origin=origin),
             every(first, prod(whole), begin),
-            *updated,
+            *kept_in_own,
             every(last, prod(shape), *collected, kept),
         )
         return replace_at(fn, site.path, (replace(site.loop, body=body, origin=origin),))

@@ -83,7 +83,7 @@ class Translation:
         scope = Scope(dict(self._constants(program, structs)))
         writers: list[_FunctionWriter] = []
         functions: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
-        for f in (x for x in program.functions if not builtins.ADDED.fullmatch(x.name)):
+        for f in (x for x in program.functions if not builtins.OF_REALS.fullmatch(x.name)):
             writer = _FunctionWriter(structs, scope.inner(), f, functions)
             writers.append(writer)
             self.text += "\n".join(writer.lines) + "\n"
