@@ -28,7 +28,6 @@ from loopxform.analysis.abstract_values import (
 from loopxform.analysis.unchanged import Expressions, Rule, name_of
 from loopxform.ir.nodes import (
     Assign,
-    Bin,
     Const,
     Copy,
     Decl,

@@ -49,6 +49,7 @@ from loopxform.prepare.while_loops import whole_loops
 from loopxform.recipes import versions
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
+from loopxform.recipes.one_row import in_one_row
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish, Wishes
@@ -246,6 +247,8 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
         return done
     if not wish.sizes and (product := in_one_product(here, done, limits, wish.options)) is not done:
         return product
+    if not wish.sizes and (row := in_one_row(here, done, limits, wish.options)) is not done:
+        return row
     return versions.in_versions(here, done, wish.sizes, limits, wish.options)
 
 

@@ -10,6 +10,7 @@
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
     none, and nothing far apart         elementwise  several iterations are a work-item
+    bytes, or every third element       vectors     neighbouring iterations are a work-item
     running values in chunks            scan       a chunk is a group
     parallel loops inside, when asked for    group      an iteration is a group
 
@@ -37,6 +38,7 @@ from loopxform.recipes.scan import ScanInGroup
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
 from loopxform.recipes.transposition import Transposition
+from loopxform.recipes.vectors import Vectors
 from loopxform.schedule.params import Recipe
 from loopxform.targets.target import Limits
 
@@ -49,6 +51,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Stencil(),
     Transposition(),
     Histogram(),
+    Vectors(),
     Elementwise(),
     GroupReduction(),
     ScanInGroup(),
@@ -66,11 +69,12 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "stencil",
     "1-d",
     "transposition",
+    "vectors",
     "elementwise",
 )
 """What is tried, in this order, where the user names no recipe."""
 
-SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise")
+SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "vectors", "elementwise")
 """Those of which it is no news that they do not fit."""
 
 ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")

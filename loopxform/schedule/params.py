@@ -19,6 +19,7 @@ Recipe = Literal[
     "transposition",
     "histogram",
     "elementwise",
+    "vectors",
     "reduce",
     "scan",
     "group",
@@ -201,6 +202,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "several elements for each work-item",
             Tiles(Ty=2, Tx=128, Ry=4, Rx=1),
             ("Ty", "Tx", "Ry", "Rx"),
+            frozenset({"several elements"}),
+        ),
+        RecipeKind(
+            "vectors",
+            "vectors of neighbouring elements for each work-item",
+            Tiles(Ty=1, Tx=256, Ry=1, Rx=4),
+            ("Tx", "Rx"),
             frozenset({"several elements"}),
         ),
         RecipeKind(

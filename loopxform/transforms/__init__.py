@@ -62,6 +62,7 @@ from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
+from loopxform.transforms.storage.buffer_box import BufferBox
 from loopxform.transforms.storage.buffer_slice import BufferSlice
 from loopxform.transforms.storage.carry import Carry
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
@@ -132,6 +133,7 @@ STEPS: dict[str, type[Step]] = {
         CopyToPrivate,
         StageStores,
         ConvertOnCopy,
+        BufferBox,
         BufferSlice,
         BoundExtent,
         PromoteToLocal,
@@ -174,6 +176,7 @@ __all__ = [
     "BlockCyclic",
     "BoundExtent",
     "BoundingBox",
+    "BufferBox",
     "BufferSlice",
     "Carry",
     "ClampEdges",

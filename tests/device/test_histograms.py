@@ -166,7 +166,9 @@ def test_without_races(name: str) -> None:
         assert not compare({k: args[k] for k in found}, found)
 
 
-@pytest.mark.parametrize("name", ["bytes", "long-sums", "and-more", "image", "nearest", "greatest-or-nan"])
+@pytest.mark.parametrize(
+    "name", ["bytes", "long-sums", "and-more", "image", "nearest", "greatest-or-nan"]
+)
 def test_in_the_executor_of_groups(name: str) -> None:
     case = CASES[name]
     plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, Tx=4, Rx=2).derivation)

@@ -51,7 +51,7 @@ Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
-    *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "name-terms"),
+    *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "buffer-box", "name-terms"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices and groups."""
 

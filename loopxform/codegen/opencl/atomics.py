@@ -81,7 +81,9 @@ def update(s: Assign, target: Load, space: Space, d: Dialect) -> str:
         return f"{word}_{_WORDS[s.op]}(&{d.load(target)}, {expr(value, d)})"
     pointer = f"(volatile __{space} {_BITS[to.cl][0]} *)&{d.load(target)}"
     op = base_name(s.op) or (s.op if s.op in _EXTREMA else "add")
-    return f"lx_{op}_{to.cl}_{space}({pointer}, {expr(Un('-', value) if s.op == '-' else value, d)})"
+    return (
+        f"lx_{op}_{to.cl}_{space}({pointer}, {expr(Un('-', value) if s.op == '-' else value, d)})"
+    )
 
 
 def helpers(text: str) -> Iterator[str]:

@@ -5,12 +5,12 @@
 
 Every element is read and written in one piece, so that iterations may run at the same time, in any
 order: what only commutes keeps no loop in order. Legal where the loop carries reductions into the
-elements of arrays of numbers of 32 or 64 bits, whose operator is one of + - & | ^ min max, and uses these
-elements for nothing else. Sums wrap around: their low bits are
-those of the sum in order; sums of real numbers are rounded differently in another order, and need
-`reassociate`, and so do extrema of real numbers that are compared, unless no operand is ever
--0.0: which of two zeros is kept depends on the order. Reductions of scalars are left as they are. ("Atomic" in Halide and OpenMP; Kirk and
-Hwu, "Programming Massively Parallel Processors", chapter 9.)
+elements of arrays of numbers of 32 or 64 bits, whose operator is one of + - & | ^ min max, and uses
+these elements for nothing else. Sums wrap around: their low bits are those of the sum in order;
+sums of real numbers are rounded differently in another order, and need `reassociate`. So do extrema
+of real numbers that are compared, unless no operand is ever -0.0: which of two zeros is kept
+depends on the order. Reductions of scalars are left as they are. ("Atomic" in Halide and OpenMP;
+Kirk and Hwu, "Programming Massively Parallel Processors", chapter 9.)
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class AtomicUpdates(Step):
         return Obstacle("LX203", text, r.loc, remedy=why[1])
 
     def _mixed_zeros(self, fn: Function, r: Reduction) -> str:
-        """Why it depends on the order which of two equal values an extremum is ("": it does not)."""
+        """Why it depends on the order which of two zeros an extremum is ("": it does not)."""
         found = operands(fn, r)
         if all(_keeps_equals(s, e) and never_minus_zero(fn, e) for s, e in found):
             return ""
