@@ -7,6 +7,7 @@
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     accesses along rows in different loops   transposition  a box turned in local memory
     none                                     naive      an iteration is a work-item
+    the same, written in both           exchange    what is turned passes through local memory
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
     none, and nothing far apart         elementwise  several iterations are a work-item
@@ -28,6 +29,7 @@ from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
 from loopxform.recipes.elementwise import Elementwise
+from loopxform.recipes.exchange import Exchange
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
@@ -50,6 +52,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Strip(),
     Stencil(),
     Transposition(),
+    Exchange(),
     Histogram(),
     Vectors(),
     Elementwise(),
@@ -69,12 +72,20 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "stencil",
     "1-d",
     "transposition",
+    "exchange",
     "vectors",
     "elementwise",
 )
 """What is tried, in this order, where the user names no recipe."""
 
-SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "vectors", "elementwise")
+SELDOM: tuple[Recipe, ...] = (
+    "histogram",
+    "scan",
+    "transposition",
+    "exchange",
+    "vectors",
+    "elementwise",
+)
 """Those of which it is no news that they do not fit."""
 
 ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")

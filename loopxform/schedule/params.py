@@ -17,6 +17,7 @@ Recipe = Literal[
     "1-d",
     "stencil",
     "transposition",
+    "exchange",
     "histogram",
     "elementwise",
     "vectors",
@@ -190,6 +191,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
             ("Ty", "Tx", "Ry"),
             frozenset({"tiles", "block", "several elements", "moves"}),
+        ),
+        RecipeKind(
+            "exchange",
+            "exchange through local memory",
+            Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
+            ("Ty", "Tx", "Ry"),
+            frozenset({"several elements", "moves"}),
         ),
         RecipeKind(
             "histogram",

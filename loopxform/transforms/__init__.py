@@ -78,6 +78,7 @@ from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
 from loopxform.transforms.storage.stage_stores import StageStores
+from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
 
 STEPS: dict[str, type[Step]] = {
@@ -134,6 +135,7 @@ STEPS: dict[str, type[Step]] = {
         StageStores,
         ConvertOnCopy,
         BufferBox,
+        TurnAccesses,
         BufferSlice,
         BoundExtent,
         PromoteToLocal,
@@ -238,6 +240,7 @@ __all__ = [
     "SwizzleGroups",
     "TileStages",
     "TimeTile",
+    "TurnAccesses",
     "Unfold",
     "UnitLoop",
     "Unroll",
