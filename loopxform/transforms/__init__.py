@@ -34,6 +34,7 @@ from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
+from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
@@ -126,6 +127,7 @@ STEPS: dict[str, type[Step]] = {
         ReduceThenScan,
         AtomicUpdates,
         PrivatiseUpdates,
+        WidenUpdates,
         SinkTail,
         Permute,
         Relayout,
@@ -249,6 +251,7 @@ __all__ = [
     "Variant",
     "Vectorise",
     "WarpTile",
+    "WidenUpdates",
     "from_json",
     "is_threshold",
     "possible",

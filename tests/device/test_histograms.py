@@ -18,7 +18,7 @@ from loopxform.floating_point import SEPARATE
 from loopxform.targets.profile import PROFILES
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
-from loopxform.verify.cref import CSource
+from loopxform.verify.cref import CSource, run_reference
 from loopxform.verify.group.execute import execute
 from loopxform.verify.interp import Program
 
@@ -280,3 +280,33 @@ def test_arrays_behind_pointers(tmp_path: Path, sanitized: bool) -> None:
     assert all(f"h_own[{n}]" in text for n in (256, 128, 32))
     said = assert_file_prints_the_same(tmp_path / "h.c", done, sanitized=sanitized)
     assert sum("on the device" in line for line in said) >= 3, said
+
+
+NARROW = {
+    "bytes": ("unsigned char", 256, "h[a[i] & 255]++;"),
+    "signed": ("signed char", 16, "h[a[i] & 15] -= a[i];"),
+    "shorts": ("unsigned short", 37, "if (a[i] % 5) h[a[i] % 37] += a[i] * 3;"),
+    "bits": ("short", 8, "h[a[i] & 7] ^= a[i]; g[a[i] & 7]++;"),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_elements_wrap_around(name: str) -> None:
+    """They are updated in a wide copy, the low bits of which are copied back."""
+    kind, size, body = NARROW[name]
+    params = f"int n, const int a[restrict n], {kind} h[restrict {size}], int g[restrict 8]"
+    source = f"void f({params}) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
+    f = lx.loads(source)["f"]
+    call = f.offload().compile()
+    for n in (0, 1, 3000):
+        rng = np.random.default_rng(n)
+        dtype = {"unsigned char": "u1", "signed char": "i1", "unsigned short": "u2"}.get(kind, "i2")
+        given = {
+            **{"n": n, "a": rng.integers(0, 999, n, dtype=np.int32)},
+            **{"h": rng.integers(0, 99, size).astype(dtype), "g": np.zeros(8, np.int32)},
+        }
+        expected = copy.deepcopy(given)
+        run_reference(CSource(text=source), f.function, expected)
+        call(**given)
+        assert not compare(expected, given)

@@ -52,6 +52,7 @@ TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
     *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "buffer-box", "name-terms"),
+    *("widen-updates", "turn-accesses"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices and groups."""
 

@@ -39,10 +39,10 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import UINT, ULONG, Scalar
+from loopxform.ir.types import UINT, ULONG, Scalar, Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.updates import CALLS, updated
-from loopxform.ir.visit import LoopSite, loads, map_exprs, replace_at, stmt_exprs, walk
+from loopxform.ir.visit import LoopSite, declared, loads, map_exprs, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.reductions.atomic_updates import WIDE
@@ -72,8 +72,7 @@ class PrivatiseUpdates(Step):
         if isinstance(site, Obstacle):
             return (site,)
         where = site.loop.origin.loc
-        param = next((p for p in fn.objects if p.name == self.array and p.shape), None)
-        if param is None:
+        if not in_memory(fn, self.array):
             text = f"'{self.array}' is no array of the function's"
             return (Obstacle("LX204", text, where, remedy="name a parameter or a global"),)
         found = updates(site.loop, self.array)
@@ -117,11 +116,10 @@ class PrivatiseUpdates(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        param = next(p for p in fn.objects if p.name == self.array)
         op = _operator(updates(site.loop, self.array)[0])
         own, origin = self.copy or fresh(fn, f"{self.array}_own"), site.loop.origin.then(str(self))
         shape = updated_extents(fn, site.loop, self.array) or ()
-        kind = _kind(param.type, op)
+        kind = _kind(symbols(fn)[self.array], op)
         start = neutral(op, (), kind)
         named = replace(self, copy=own)
         first, last = named.counters
@@ -208,7 +206,7 @@ def updates(loop: For, array: str) -> list[Assign]:
 def updated_extents(fn: Function, loop: For, array: str) -> tuple[int, ...] | None:
     """How much of an array of the function's a loop updates at most, in each dimension: all of it,
     or what the subscripts can be. None where that is no number."""
-    shape = next((p.shape for p in fn.objects if p.name == array), ())
+    shape = in_memory(fn, array)
     places = [s.target.index for s in updates(loop, array) if isinstance(s.target, Load)]
     types, out = symbols(fn), list[int]()
     for n, extent in enumerate(shape):
@@ -221,6 +219,14 @@ def updated_extents(fn: Function, loop: For, array: str) -> tuple[int, ...] | No
             return None
         out.append(most)
     return tuple(out)
+
+
+def in_memory(fn: Function, array: str) -> tuple[Expr | None, ...]:
+    """The shape of an array of the caller's, or of one beside the nests; () where it is neither."""
+    own = declared(fn.body).get(array)
+    if own is not None:
+        return own.shape if own.space is Space.GLOBAL else ()
+    return next((p.shape for p in fn.objects if p.name == array), ())
 
 
 def _target(s: Assign) -> str:
