@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from itertools import count
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
+from loopxform.ir.affine import poly
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, Expr, For, If, Load
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import declared, loads, perfect_nest, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
@@ -34,7 +36,9 @@ def in_one_row(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Ti
     """The nest as it is tiled (`plain`), or a loop over one row in vectors in its place, where they
     pay: by a guard of the host where sizes are not known."""
     asked = options.relayout is not None or options.Rk is not None
-    if asked or limits.vector or plain.recipe not in PLAIN or not _is_flat(nest):
+    if asked or limits.vector or limits.vector_width < 2 or plain.recipe not in PLAIN:
+        return plain
+    if not _is_flat(nest, limits.costs.word):
         return plain
     made = possible(
         lambda: _tiled(nest.alone(), limits, options), TransformError, LimitError, UnsupportedC
@@ -45,12 +49,16 @@ def in_one_row(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Ti
     return in_its_place(nest, plain, row, done, assumed, "one row", "rows follow each other")
 
 
-def _is_flat(nest: Nest) -> bool:
-    """Whether there are dimensions to be made one, without loops inside the nest."""
-    body = nest.innermost.body
+def _is_flat(nest: Nest, word: int) -> bool:
+    """Whether there are dimensions to be made one, of elements that are less than a `word` or not
+    next to each other, without loops inside the nest."""
+    body, x, types = nest.innermost.body, nest.parallel[-1], symbols(nest.function)
     if not all(isinstance(s, Assign | Decl | If) for _, s in walk(body)):
         return False
-    return any(len(e.index) > 1 for e in _elements(nest))
+    every = list(_elements(nest))
+    apart = any(len(e.index) > 1 and not poly(e.index[-1]).mentions(x) for e in every)
+    narrow = any(types[e.array].bytes < word for e in every)
+    return (apart or narrow) and any(len(e.index) > 1 for e in every)
 
 
 def _tiled(nest: Nest, limits: Limits, options: Options) -> tuple[Nest, tuple[Expr, ...], Tiled]:

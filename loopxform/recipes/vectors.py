@@ -18,11 +18,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle, TransformError
-from loopxform.ir.affine import poly
+from loopxform.ir.affine import Poly, constant, poly, value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Decl, If, Load, Stmt
+from loopxform.ir.nodes import Assign, Decl, Function, If, Load, Stmt, Var
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import declared, loads, resolve, stmt_exprs, walk, writes
+from loopxform.ir.visit import declared, loads, perfect_nest, resolve, stmt_exprs, walk, writes
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim
@@ -44,7 +44,7 @@ from loopxform.transforms import (
     Vectorise,
 )
 from loopxform.transforms.latency.store_vectors import in_memory
-from loopxform.transforms.latency.vectors import VECTOR_BYTES
+from loopxform.transforms.latency.vectors import VECTOR_BYTES, shape_of
 
 MOST_APART = 8
 """Elements from one that an iteration uses to that of the next."""
@@ -66,6 +66,8 @@ class Vectors:
         if not question.asked and not narrow and set(found.values()) == {1}:
             return WHOLE_WORDS
         most = VECTOR_BYTES // max(types[a].bytes for a in found)
+        if not question.asked and not all(_has_vectors(nest.function, a, most) for a in found):
+            return FAR_APART
         return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=_tiles(most))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
@@ -93,6 +95,12 @@ class Vectors:
             raise TransformError("vectorise", (Obstacle("LX175", text, where),))
         w.attempt(Unroll(f"{x}#1"))
         return Mapped(choice, group=group)
+
+
+def _has_vectors(fn: Function, array: str, width: int) -> bool:
+    """Whether rows of an array are vectors of that width, as far as numbers say so."""
+    *_, row = shape = shape_of(fn, array)
+    return len(shape) == 1 or (row is not None and (value_of(row) or 1) % width == 0)
 
 
 def _tiles(most: int) -> Tiles:
@@ -130,9 +138,14 @@ def _widest(w: Work, step: type[Vectorise] | type[StoreVectors], subject: str, m
 
 def _accesses(nest: Nest, x: str) -> dict[str, int]:
     """How many elements of each array an iteration is from the next one; none where that differs,
-    or accesses are not along the innermost loop, but for those that only data say."""
+    or where iterations share elements, or accesses are not along the innermost loop, but for those
+    that only data say."""
     body, out = nest.innermost.body, dict[str, int]()
-    if not all(isinstance(s, Assign | Decl | If) for _, s in walk(body)):
+    rows: dict[str, tuple[Poly, ...]] = {}
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    if value_of(chain[-1].lo) != 0 or not all(
+        isinstance(s, Assign | Decl | If) for _, s in walk(body)
+    ):
         return {}
     for e in _elements(body):
         if e.array in declared(body) or (e.array not in writes(body) and any(_on_data(e))):
@@ -143,7 +156,11 @@ def _accesses(nest: Nest, x: str) -> dict[str, int]:
             continue
         if step is None or not 1 <= step <= MOST_APART or any(p.mentions(x) for p in slow):
             return {}
-        if not in_memory(nest.function, e.array) or out.setdefault(e.array, step) != step:
+        member = (last - constant(step) * poly(Var(x))).value
+        if member is None or not 0 <= member < step:
+            return {}
+        alike = out.setdefault(e.array, step), rows.setdefault(e.array, tuple(slow))
+        if not in_memory(nest.function, e.array) or alike != (step, tuple(slow)):
             return {}
     return out
 

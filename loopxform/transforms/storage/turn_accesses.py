@@ -174,7 +174,9 @@ def pays(inner: For, outer: str, x: str) -> bool:
     targets = {s.target for s in body if isinstance(s, Assign) and isinstance(s.target, Load)}
     arrays = {e.array for e in found.written}
     read = {e for s in body for e in _loads(s) if e.array in arrays}
-    return bool(found.written and (targets | read) - {*found.written}) and not _order(body, found)
+    others = (targets | read) - {*found.written}
+    near = any(poly(e.index[-1]).coefficient(x).value in (1, -1) for e in others)
+    return bool(found.written and near) and not _order(body, found)
 
 
 def _statements(

@@ -131,7 +131,7 @@ class Unfold(Step):
             return _no(site, text, "name an array parameter that it reads or writes")
         if (problem := self._no_order(param)) is not None:
             return problem
-        box = explain(fn, self.array)
+        box = explain(_first(fn, self.array), self.array)
         if isinstance(box, NoExtent):
             return box.obstacle
         if param.flat and not box.corner:
@@ -218,6 +218,13 @@ class Unfold(Step):
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"the elements of {self.array} are the same in the copy"
+
+
+def _first(fn: Function, array: str) -> Function:
+    """The program that steps began with, which touches the same of an array: no step has made it
+    larger."""
+    known = fn.start is not None and any(p.name == array for p in fn.start.objects)
+    return fn.start if known and fn.start is not None else fn
 
 
 def _is_mapped(s: Stmt) -> bool:
