@@ -15,11 +15,13 @@ Micikevicius, "Optimizing Matrix Transpose in CUDA".)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import ClassVar
 
+from loopxform.errors import Obstacle, TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Decl
+from loopxform.ir.nodes import Decl, For
 from loopxform.ir.visit import perfect_nest, resolve, walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Dim
@@ -62,7 +64,7 @@ class Exchange:
         return "" if not question.asked else ALONG_ROWS
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        del options, limits  # the tiles are what is staged
+        del options  # the tiles are what is staged
         *others, _, _ = nest.parallel
         y, x = (d.loop for d in choice.dims)
         w.order(list(nest.parallel), [*others, y, x])
@@ -80,18 +82,28 @@ class Exchange:
         w.do(MapTo(rows, "group.y"), MapTo(columns, "group.x"))
         for outer, inner in phases:
             w.do(MapTo(across[outer], "thread.y"), MapTo(inner, "thread.x"))
-        made = (s.name for _, s in walk(w.fn.body) if isinstance(s, Decl) and s.shape)
-        w.do(*(PromoteToLocal(name) for name in made if name not in before))
+        made = [s for _, s in walk(w.fn.body) if isinstance(s, Decl) and s.name not in before]
+        _require_room(made, limits)
+        w.do(*(PromoteToLocal(s.name) for s in made))
         w.attempt(SkipEmptyTiles(columns))
         return Mapped(choice, group=[*others, rows][0])
+
+
+def _require_room(made: list[Decl], limits: Limits) -> None:
+    """Raises TransformError where the arrays of a tile do not fit into local memory."""
+    needed = sum(s.type.bytes * prod(value_of(d) or 1 for d in s.shape) for s in made)
+    if needed > limits.local_bytes:
+        text = f"a tile needs {needed} bytes, and there is room for {limits.local_bytes}"
+        raise TransformError("turn-accesses", (Obstacle("LX169", text),))
 
 
 def _phases(w: Work, columns: str) -> Iterator[tuple[str, str]]:
     """The loops over a tile, one in the other."""
     (site,) = resolve(w.fn, columns)
     for s in site.loop.body:
-        if not isinstance(s, Decl):
-            yield s.var, s.body[0].var
+        inner = s.body[0] if isinstance(s, For) else None
+        if isinstance(s, For) and isinstance(inner, For):
+            yield s.var, inner.var
 
 
 def _items(w: Work, outer: str, inner: str) -> str:

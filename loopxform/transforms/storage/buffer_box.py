@@ -25,6 +25,7 @@ from loopxform.ir.nodes import (
     Const,
     Copy,
     Decl,
+    Expr,
     For,
     Function,
     Load,
@@ -185,7 +186,7 @@ def _certain(site: LoopSite, array: str, found: Box) -> set[int]:
         if isinstance(s.target, Load) and s.target.array == array:
             index = poly(s.target.index[-1]) - low
             for values in product(*(trips for _, trips in inner)):
-                at = {x.var: _at(x, n) for (x, _), n in zip(inner, values)}
+                at: dict[str, Expr] = {x.var: _at(x, n) for (x, _), n in zip(inner, values)}
                 place = poly(substitute(to_expr(index), at)).value
                 out |= set() if place is None else {place}
     return out

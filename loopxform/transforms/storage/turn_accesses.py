@@ -5,7 +5,8 @@
 
 What a tile reads or writes along its outer loop goes through arrays of the tile, in loops of its
 own, with the two loops in the other order: the neighbours of those are near in memory. What is read
-is read before all iterations, what is written is written after them. Legal for two parallel loops
+is read before all iterations, what is written is written after them; other elements of the arrays
+that are written are read first, too, so that no read waits for a store. Legal for two parallel loops
 of at most a fixed number of iterations around straight-line code, where no iteration has written
 the array before it reads such an element, nor uses the array after it has written one: then the
 order of its accesses stays the same, and no two iterations use the same element where one writes
@@ -75,10 +76,7 @@ class TurnAccesses(Step):
 
     def rewrite(self, fn: Function) -> Function:
         outer, inner = self._pair(fn)
-        step, turned = (
-            str(self),
-            _of(outer.loop, inner.loop),
-        )
+        step, turned = str(self), _of(outer.loop, inner.loop)
         made = _Tile(fn, outer.loop, inner.loop, turned)
         return replace_at(fn, outer.path, tuple(made.statements(step)))
 
@@ -99,10 +97,13 @@ _REMEDY = "leave the accesses where they are"
 
 @record
 class _Turned:
-    """The elements along the outer loop that an iteration reads, and those that it writes."""
+    """The elements along the outer loop that an iteration reads, and those that it writes; others
+    of the arrays of those that it reads `beside` them: not one after the other's stores, for which
+    a compiler has to wait."""
 
     read: tuple[Load, ...]
     written: tuple[Load, ...]
+    beside: tuple[Load, ...] = ()
 
 
 def problem(outer: LoopSite, inner: LoopSite) -> str | None:
@@ -224,7 +225,18 @@ def _turned(outer: str, inner: str, body: tuple[Stmt, ...]) -> _Turned:
 
 
 def _of(outer: For, inner: For) -> _Turned:
-    return _turned(outer.var, inner.var, tuple(s for _, s in _statements(inner.body)))
+    body = tuple(s for _, s in _statements(inner.body))
+    turned = _turned(outer.var, inner.var, body)
+    arrays = {e.array for e in turned.written}
+    found = dict.fromkeys(e for s in body for e in _loads(s) if e.array in arrays)
+    sometimes = {e for s in body for x in stmt_exprs(s) for e in _sometimes(x)}
+
+    def can_be(e: Load) -> bool:
+        own = replace(turned, read=(e,), written=())
+        alike = len(set(_around(inner, e))) == 1
+        return e not in turned.read and e not in sometimes and alike and not _order(body, own)
+
+    return replace(turned, beside=tuple(filter(can_be, found)))
 
 
 def _size(loop: For) -> int | None:
@@ -249,6 +261,8 @@ class _Tile:
 
         self.named = named
         self.places = {e: named(f"{e.array}_in") for e in turned.read}
+        self.places |= {e: named(f"{e.array}_by") for e in turned.beside}
+        self.straight = frozenset(turned.beside)
         self.later = {e: named(f"{e.array}_out") for e in turned.written}
 
     def statements(self, step: str) -> Iterator[Stmt]:
@@ -275,20 +289,21 @@ class _Tile:
             return e if name is None else Load(name, place, origin=e.origin)
 
         def stored(s: Stmt) -> Stmt:
-            if not isinstance(s, Assign):
+            if not isinstance(s, Assign) or not isinstance(s.target, Load):
                 return map_stmt_exprs(s, kept)
-            value = Bin(s.op, s.target, s.value) if s.op else s.value
-            if isinstance(s.target, Load) and s.target in self.later:
-                target: Var | Load = Load(self.later[s.target], place, origin=s.target.origin)
-                moved = map_stmt_exprs(replace(s, target=Var("_"), op="", value=value), kept)
-                assert isinstance(moved, Assign)
-                return replace(moved, target=target)
-            return map_stmt_exprs(s, kept)
+            target, value, op = s.target, s.value, s.op
+            if op and (target in self.later or target in self.places):
+                value, op = Bin(op, target, value), ""
+            if target in self.later:
+                target = Load(self.later[target], place, origin=target.origin)
+            moved = map_stmt_exprs(replace(s, target=Var("_"), op="", value=value), kept)
+            assert isinstance(moved, Assign)
+            return replace(moved, target=target, op=op)
 
         return replace(self.inner, body=map_body(self.inner.body, lambda s: (stored(s),)))
 
     def _moved(self, to: Load, of: Load, element: Load, step: str) -> For:
-        """The loops in the other order, which move an element of each iteration."""
+        """The loops in the other order, or in this one, which move an element of each iteration."""
         own = {x.var: self.named(x.var) for x in (self.outer, self.inner)}
         conditions = next(_around(self.inner, element))
         origin = self.outer.origin.then(step)
@@ -300,6 +315,8 @@ class _Tile:
             replace(x, var=own[x.var], asks=None, sets=(), origin=origin)
             for x in (self.outer, self.inner)
         )
+        if element in self.straight:
+            outer, inner = inner, outer
         return replace(inner, body=(replace(outer, body=_under(inside, renamed)),))
 
 
