@@ -4,9 +4,9 @@
      forall j: forall i: A[j, i] = out[i, j];
 
 What a tile reads or writes along its outer loop goes through arrays of the tile, in loops of its
-own, with the two loops in the other order: the neighbours of those are near in memory. What is read
-is read before all iterations, what is written is written after them; other elements of the arrays
-that are written are read first, too, so that no read waits for a store. Legal for two parallel loops
+own, with the two loops in the other order: the neighbours of those are near in memory. What is
+read is read before all iterations, what is written is written after them; other elements of the
+arrays that are written are read first, too: no read waits for a store. Legal for two parallel loops
 of at most a fixed number of iterations around straight-line code, where no iteration has written
 the array before it reads such an element, nor uses the array after it has written one: then the
 order of its accesses stays the same, and no two iterations use the same element where one writes
