@@ -221,10 +221,12 @@ class Unfold(Step):
 
 
 def _first(fn: Function, array: str) -> Function:
-    """The program that steps began with, which touches the same of an array: no step has made it
-    larger."""
-    known = fn.start is not None and any(p.name == array for p in fn.start.objects)
-    return fn.start if known and fn.start is not None else fn
+    """The program that steps began with, where they have mapped nests of this one already: it
+    touches the same of an array, and is shorter."""
+    start = fn.start
+    if start is None or not any(_is_mapped(s) for _, s in walk(fn.body)):
+        return fn
+    return start if any(p.name == array for p in start.objects) else fn
 
 
 def _is_mapped(s: Stmt) -> bool:
