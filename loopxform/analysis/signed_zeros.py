@@ -3,7 +3,8 @@
     x*x, fabs(x), exp(x)         not negative: their sums, products, quotients and roots neither
     (float)i, i as a float       an integer has one zero
 
-A variable of the function is what it is set to, wherever that is.
+A variable of the function is what it is set to, wherever that is, unless statements that are not
+modelled may set it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,19 @@ import math
 from collections.abc import Callable
 
 from loopxform.ir.functions import base_name
-from loopxform.ir.nodes import Assign, Bin, Call, Cast, Const, Decl, Expr, Function, Select, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    Function,
+    Opaque,
+    Select,
+    Var,
+)
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import walk
 
@@ -35,6 +48,8 @@ class _Signs:
             if isinstance(s, Assign) and isinstance(s.target, Var):
                 found = self.values.get(s.target.name)
                 self.values[s.target.name] = None if s.op or found is None else [*found, s.value]
+        if any(isinstance(s, Opaque) for _, s in walk(fn.body)):
+            self.values.clear()
         self.asked: set[str] = set()
 
     def has_one_zero(self, e: Expr) -> bool:
@@ -53,7 +68,7 @@ class _Signs:
     def is_positive(self, e: Expr) -> bool:
         """Whether a real number is +0.0, more, or NaN."""
         own = type_of(e, self.types)
-        if own.is_integer:
+        if own.is_integer and not isinstance(e, Const):
             return own.is_unsigned
         match e:
             case Const(value):
