@@ -72,7 +72,7 @@ class TurnAccesses(Step):
             return unfit
         why = problem(*found)
         where = found[0].loop.origin.loc
-        return () if why is None else (Obstacle("LX208", why, where, remedy=_REMEDY),)
+        return () if why is None else (Obstacle("LX217", why, where, remedy=_REMEDY),)
 
     def rewrite(self, fn: Function) -> Function:
         outer, inner = self._pair(fn)
