@@ -176,6 +176,7 @@ CODES: dict[str, str] = {
     "LX204": "Updates of an array that iterations cannot collect in arrays of their own.",
     "LX205": "No running values that can be computed in parts, apart from the rest of the loop.",
     "LX206": "No element of an array that one iteration stores and the next one reads.",
+    "LX217": "No accesses of two loops that a tile of them can make in the other order.",
     "LX207": "No stores to an array that can wait for the end of the loop.",
     "LX208": "Not a tile of rows of which each begins where the one before it ends.",
     "LX209": "Not terms of rows that can be computed apart from the rows.",

@@ -2,7 +2,8 @@
 
     python scripts/bench_loops.py [NAME ...] --device 0:0 --profile h100
 
-Scans, histograms, rows, transpositions, sparse products. Event times from the start of the first
+Scans, histograms, rows, transpositions, sparse products, layouts of records and images, sums and
+extrema by key, loops that data end. Event times from the start of the first
 kernel of a call to the end of the last, the median of several calls; the rate is that of the bytes
 that the loop has to read and to write, as part of what the device copies (bytes read and written)
 in the same run. Results are compared with numpy's. With `--torch` the functions of PyTorch that do
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import irregular_loops
 import numpy as np
 
 import loopxform as lx
@@ -270,6 +272,15 @@ SPARSE: dict[str, Case] = {
 """Matrices of different kinds, in order; `-any-order` allows sums in any."""
 
 
+def _irregular() -> dict[str, Case]:
+    out = {}
+    for name, params, body, arguments, moved, expected, size in irregular_loops.rows():
+        text = f"#include <math.h>\n#include <stdint.h>\n{irregular_loops.RECORD}\n"
+        case = Case(f"{text}void f({params}) {{ {body} }}", arguments, moved, expected, size)
+        out[name] = case.allowing(**REORDERED) if name.startswith("float-") else case
+    return out
+
+
 LAST = "int k = 0; for (int i = 0; i < n; i++)"
 CASES: dict[str, Case] = {
     "copy": _scan("float", "for (int i = 0; i < n; i++) y[i] = a[i];", lambda x: {"y": x["a"]}),
@@ -314,6 +325,7 @@ CASES: dict[str, Case] = {
     "ellpack-rows": _ellpack("[i][e]", "[n][k]"),
     "ellpack-rows-any-order": _ellpack("[i][e]", "[n][k]").allowing(**REORDERED),
     "ellpack-columns": _ellpack("[e][i]", "[k][n]"),
+    **_irregular(),
 }
 
 TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
@@ -331,6 +343,7 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     ),
     "transposition": lambda _, x: x["b"].copy_(x["a"].t()),
     **dict.fromkeys(SPARSE, lambda _, x: x["matrix"] @ x["x"]),
+    **irregular_loops.TORCH,
 }
 """What PyTorch has for a case (for sparse products, cuSPARSE)."""
 
@@ -426,6 +439,9 @@ def _torch_ms(name: str, given: Arrays, repeat: int) -> float:
 
 def _part(arrays: Arrays, name: str) -> Any:
     array, _, end = name.partition("[:")
+    struct, _, member = name.partition(".")
+    if member:
+        return arrays[struct][member]
     return arrays[array][: int(end[:-1])] if end else arrays[array]
 
 

@@ -20,7 +20,13 @@ from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.opencl import atomics, describe, halves, look_back
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
-from loopxform.codegen.opencl.cooperative_copy import LOAD, SPREAD, STORE
+from loopxform.codegen.opencl.cooperative_copy import (
+    LOAD,
+    LOAD_WORDS,
+    SPREAD,
+    STORE,
+    STORE_WORDS,
+)
 from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
@@ -227,6 +233,7 @@ def program_plan(
         tiles=fn.tiles if alike else (),
         unrolled=any(UNROLL in k.text for k in kernels),
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
+        narrow_vectors=_uses(kernels, LOAD_WORDS, STORE_WORDS),
         asynchronous=_uses(kernels, STARTED),
         hides=_uses(kernels, HIDE),
         reads=reads,

@@ -145,7 +145,7 @@ def stmt_text(s: Assign) -> str:
     """`C[i, j] = acc` without the semicolon."""
     held = "atomic " if s.atomic else ""
     if s.op.isalpha():
-        return f"{held}{expr_text(s.target)} = {expr_text(Bin(s.op, s.target, s.value))}"
+        return f"{held}{expr_text(s.target)} = {s.op}({expr_text(s.target)}, {expr_text(s.value)})"
     return f"{held}{expr_text(s.target)} {s.op}= {expr_text(s.value)}"
 
 

@@ -17,8 +17,10 @@ Recipe = Literal[
     "1-d",
     "stencil",
     "transposition",
+    "exchange",
     "histogram",
     "elementwise",
+    "vectors",
     "reduce",
     "scan",
     "csr-stream",
@@ -192,6 +194,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             frozenset({"tiles", "block", "several elements", "moves"}),
         ),
         RecipeKind(
+            "exchange",
+            "exchange through local memory",
+            Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
+            ("Ty", "Tx", "Ry"),
+            frozenset({"several elements", "moves"}),
+        ),
+        RecipeKind(
             "histogram",
             "a histogram in local memory for each group",
             Tiles(Ty=1, Tx=256, Ry=16, Rx=4),
@@ -202,6 +211,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "several elements for each work-item",
             Tiles(Ty=2, Tx=128, Ry=4, Rx=1),
             ("Ty", "Tx", "Ry", "Rx"),
+            frozenset({"several elements"}),
+        ),
+        RecipeKind(
+            "vectors",
+            "vectors of neighbouring elements for each work-item",
+            Tiles(Ty=1, Tx=256, Ry=1, Rx=4),
+            ("Tx", "Rx"),
             frozenset({"several elements"}),
         ),
         RecipeKind(

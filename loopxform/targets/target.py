@@ -56,6 +56,8 @@ class Costs:
     Where nothing is used again, a work-item computes so many `elements`. `busy_warps` keep the
     arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
     of its rate with 4, 0.99 with 16).
+    Where data end the loops of an iteration, groups have `uneven_items` work-items, a power of two:
+    those that are done wait for the longest of a group, but hide little of each other's time.
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
@@ -112,6 +114,7 @@ class Costs:
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
+    uneven_items: int = 256
     coarsened_items: int = 128
     update_copies: int = 1
     resident_groups: int = 2

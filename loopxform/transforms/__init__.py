@@ -36,6 +36,7 @@ from loopxform.transforms.reductions.chain_chunks import ChainChunks
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
+from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
@@ -64,6 +65,7 @@ from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
+from loopxform.transforms.storage.buffer_box import BufferBox
 from loopxform.transforms.storage.buffer_slice import BufferSlice
 from loopxform.transforms.storage.carry import Carry
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
@@ -82,6 +84,7 @@ from loopxform.transforms.storage.scalarise import Scalarise
 from loopxform.transforms.storage.stage_filled import StageFilled
 from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.stage_terms import StageTerms
+from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
 
 STEPS: dict[str, type[Step]] = {
@@ -130,6 +133,7 @@ STEPS: dict[str, type[Step]] = {
         ChainChunks,
         AtomicUpdates,
         PrivatiseUpdates,
+        WidenUpdates,
         SinkTail,
         Permute,
         Relayout,
@@ -141,6 +145,8 @@ STEPS: dict[str, type[Step]] = {
         StageTerms,
         StageFilled,
         ConvertOnCopy,
+        BufferBox,
+        TurnAccesses,
         BufferSlice,
         BoundExtent,
         ReuseStorage,
@@ -184,6 +190,7 @@ __all__ = [
     "BlockCyclic",
     "BoundExtent",
     "BoundingBox",
+    "BufferBox",
     "BufferSlice",
     "Carry",
     "ChainChunks",
@@ -250,6 +257,7 @@ __all__ = [
     "SwizzleGroups",
     "TileStages",
     "TimeTile",
+    "TurnAccesses",
     "Unfold",
     "UnitLoop",
     "Unroll",
@@ -258,6 +266,7 @@ __all__ = [
     "Variant",
     "Vectorise",
     "WarpTile",
+    "WidenUpdates",
     "from_json",
     "is_threshold",
     "possible",
