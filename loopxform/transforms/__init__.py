@@ -78,6 +78,7 @@ from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
 from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.unfold import Unfold
+from loopxform.transforms.storage.unscalarise import Unscalarise
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -119,6 +120,7 @@ STEPS: dict[str, type[Step]] = {
         RoundRobin,
         Unroll,
         Unsplit,
+        Unscalarise,
         Unstripmine,
         Rfactor,
         ReduceThenScan,
@@ -238,6 +240,7 @@ __all__ = [
     "Unfold",
     "UnitLoop",
     "Unroll",
+    "Unscalarise",
     "Unsplit",
     "Unstripmine",
     "Variant",
