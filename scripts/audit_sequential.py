@@ -118,7 +118,7 @@ class Counts:
             most[x.level is not None] *= self.most(x, around[:n])
         items = most[True] * self.below(loop.body, around, mapped=True)
         turns = most[False] * self.below((loop,), tuple(outer), mapped=False)
-        return items <= self.args.items and turns > self.args.iterations
+        return bool(items <= self.args.items and turns > self.args.iterations)
 
     def below(self, body: tuple[Stmt, ...], around: tuple[For, ...], *, mapped: bool) -> float:
         """Work-items that share a body, or iterations in order that it takes."""
