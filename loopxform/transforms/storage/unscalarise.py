@@ -98,9 +98,10 @@ def _problem(fn: Function, site: LoopSite, name: str) -> Obstacle | None:
         return Obstacle("LX208", text, where, remedy=remedy)
 
     body = site.loop.body
-    element, first, last = _element(body, name), _first(body, name), _last(body, name)
+    element = _element(body, name)
     if element is None:
         return refused(f"'{name}' is not stored to an element at last", "end the body with a store")
+    first, last = _first(body, name), _last(body, name)
     if first is None:
         return refused(f"'{name}' is not certainly set first", f"set {name} before the loops")
     types = symbols(fn) | {s.name: s.type for s in declared(body).values()}

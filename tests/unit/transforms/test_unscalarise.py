@@ -49,6 +49,10 @@ REFUSALS = {
     "rounded": (rows("w = 0;", "w += b[j];", "f[i] = w;"), "unscalarise i"),
     "moving": (rows("int k = i; w = 0;", "{ w += b[j]; k--; }", "x[k] = w;"), "unscalarise i w"),
     "used-afterwards": (rows("w = 0;", "w += b[j];", "x[i] = w; w = 1;"), "unscalarise i"),
+    "never-used": (
+        c("for (int i = 0; i < n; i++) { double w; x[i] = i; }", SQUARE),
+        "unscalarise i",
+    ),
     "stored-sometimes": (rows("w = 0;", "w += b[j];", "if (w > 0) x[i] = w;"), "unscalarise i"),
     "set-sometimes": (rows("if (n > i) w = 0;", "w = b[j];", "x[i] = w;"), "unscalarise i"),
     "of-no-loop": (COPY, "unscalarise i"),
