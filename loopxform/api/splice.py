@@ -108,8 +108,7 @@ class OffloadedFile:
 
     @property
     def loops(self) -> tuple[tuple[Loop, bool], ...]:
-        """The loops that were looked at, and whether each is part of what the device does. Those in
-        branches that nothing reaches are not."""
+        """The loops that were looked at, but for dead ones, and whether the device does each."""
         dead = {loc for r in self.file.routines() for loc in dead_loops(r.function)}
         every = self.original.loops(self.asked, [r.region for r in self.regions])
         return tuple(x for x in every if x[0].loc not in dead)
