@@ -60,7 +60,7 @@ class Unscalarise(Step):
         if not tried:
             text = f"the loop over '{site.loop.var}' declares no scalar"
             remedy = f"privatise it: privatise NAME {self.loop}"
-            return (Obstacle("LX208", text, site.loop.origin.loc, remedy=remedy),)
+            return (Obstacle("LX218", text, site.loop.origin.loc, remedy=remedy),)
         return () if None in tried else tuple(x for x in tried[:1] if x is not None)
 
     def rewrite(self, fn: Function) -> Function:
@@ -95,7 +95,7 @@ def _problem(fn: Function, site: LoopSite, name: str) -> Obstacle | None:
 
     def refused(text: str, remedy: str, place: Stmt | Expr = site.loop) -> Obstacle:
         where = place.origin.loc or site.loop.origin.loc
-        return Obstacle("LX208", text, where, remedy=remedy)
+        return Obstacle("LX218", text, where, remedy=remedy)
 
     body = site.loop.body
     element = _element(body, name)
