@@ -25,7 +25,12 @@ from loopxform.offload.index_set_splitting import apart_from_pivots
 from loopxform.offload.order_reasons import in_order
 from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
 from loopxform.offload.reductions import in_parts
-from loopxform.offload.right_looking import by_columns
+from loopxform.offload.right_looking import (
+    by_columns,
+    by_columns_of_sums,
+    by_pivots,
+    in_other_order,
+)
 from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.parallel_band import Nest, prepare_at
@@ -83,7 +88,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
         return False
     split = not s.parallel and (_split(program, s) or own_arrays(program, s))
     made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
-    return made or _waves(program, s) or _left(program, s)
+    return made or _pivots(program, s) or _waves(program, s) or _left(program, s)
 
 
 def _nest(program: Program, path: Path, s: For) -> bool:
@@ -112,6 +117,19 @@ def _prepared(derivation: Derivation, path: Path, *, reassociate: bool = False) 
     return found if isinstance(found, Nest) else None
 
 
+def _pivots(program: Program, s: For) -> bool:
+    """Makes a loop over pivots of one over rows, with all updates of each pivot inside."""
+    found = None if s.parallel else by_pivots(program.derivation, s.var)
+    if found is not None:
+        program.derivation = found
+    elif not s.parallel and (turned := in_other_order(program.derivation, s.var)):
+        program.hints[s.var] = (
+            f"count {turned} the other way round, in the order in which {s.var} computes what it "
+            f"reads: then all {s.var} are updated at the same time"
+        )
+    return found is not None
+
+
 def _waves(program: Program, s: For) -> bool:
     """Makes parallel parts, or wave fronts, of a nest in a loop that holds nothing parallel."""
     inside = [x for _, x in walk((s,)) if isinstance(x, For)]
@@ -132,6 +150,11 @@ def _waves(program: Program, s: For) -> bool:
         if found is not None:
             program.derivation, front, text = found
             program.fronts[front] = text
+            return True
+    for x in reversed(inside):
+        columns = by_columns_of_sums(program.derivation, x.var)
+        if columns is not None:
+            program.derivation = columns
             return True
     return False
 

@@ -86,6 +86,7 @@ from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.stage_terms import StageTerms
 from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
+from loopxform.transforms.storage.unscalarise import Unscalarise
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -127,6 +128,7 @@ STEPS: dict[str, type[Step]] = {
         RoundRobin,
         Unroll,
         Unsplit,
+        Unscalarise,
         Unstripmine,
         Rfactor,
         ReduceThenScan,
@@ -261,6 +263,7 @@ __all__ = [
     "Unfold",
     "UnitLoop",
     "Unroll",
+    "Unscalarise",
     "Unsplit",
     "Unstripmine",
     "Variant",
