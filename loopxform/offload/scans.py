@@ -5,7 +5,7 @@
                                         forall ii: T iterations, from part[ii/T] on
     for i: y[i] = y[i-1] + e        ->  the same, y[i-1] in a scalar
 
-(`reduce-then-scan`.)
+A loop that counts downwards is numbered upwards first. (`reduce-then-scan`.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Carry, Privatise, ReduceThenScan
+from loopxform.transforms import Carry, Normalise, Privatise, ReduceThenScan
+from loopxform.transforms.sites import ascending
 from loopxform.transforms.storage.carry import carried_arrays
 
 LEVELS = 2
@@ -37,6 +38,8 @@ def in_scans(program: Program, s: For) -> bool:
         w.attempt(Carry(array, s.var, scalar))
     for name in sorted(_outer_scalars(w.fn, s.var)):
         w.attempt(Privatise(name, s.var))
+    if ascending(resolve(w.fn, s.var)[0]):
+        w.attempt(Normalise(s.var))
     scan = scan_of(w.fn, resolve(w.fn, s.var)[0].path)
     if not isinstance(scan, Scan) or scan.only_reduces:
         return False
