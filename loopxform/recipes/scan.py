@@ -7,8 +7,8 @@
       forall i3: T/Tx iterations, from part2[t] on, which store into out_own
       forall t: for (i = ii + t; ...; i += Tx): out[i] = out_own[...]  neighbours store neighbours
 
-Fits the chunks that `reduce-then-scan` makes: a loop of fixed length with running values inside one
-parallel loop. (Kirk and Hwu, "Programming Massively Parallel Processors", section 11.6.)
+Fits the chunks that `reduce-then-scan` makes: a loop of fixed length with running values inside
+parallel loops. (Kirk and Hwu, "Programming Massively Parallel Processors", section 11.6.)
 """
 
 from __future__ import annotations
@@ -52,25 +52,26 @@ class ScanInGroup:
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
         found = sequential(nest.innermost.body)
-        if len(found) != 1 or len(nest.parallel) != 1 or _length(found[0]) is None:
+        if len(found) != 1 or fixed_length(found[0]) is None:
             return NO_CHUNKS
         path = next(s.path for s in loops(nest.function) if s.loop is found[0])
         scan = scan_of(nest.function, path)
         if not isinstance(scan, Scan):
             return NO_CHUNKS
-        if scan.only_reduces and not (question.few or question.asked):
+        is_chunk = (fixed_length(found[0]) or 0) >= question.costs.scan_terms
+        if not (question.few or question.asked or (is_chunk and not scan.only_reduces)):
             return NO_CHUNKS
         k = found[0].var
         return Choice(self.name, (), k, group=("Tx",), shared=((k,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         (loop,) = sequential(nest.innermost.body)
-        stored, read = (_along(loop, stored=x) for x in (True, False))
+        stored, read = (along(loop, stored=x) for x in (True, False))
         staged, start = [*stored, *read], w.derivation
         while True:
             kept = [a for a in stored if a in staged], [a for a in read if a in staged]
             _in_group(w, nest, *kept, options, limits)
-            used = _local_bytes(w, nest.parallel[0])
+            used = local_bytes(w, nest.parallel[-1])
             if used <= limits.local_bytes:
                 return Mapped(choice)
             if not staged:
@@ -86,21 +87,21 @@ def _in_group(
     """Maps a chunk to a group, with what is stored and read by way of local memory. Raises
     TransformError."""
     allowed = "reassociate" if options.reassociate else ""
-    (chunks,) = nest.parallel
+    chunks = nest.parallel[-1]
     (loop,) = sequential(nest.innermost.body)
-    length, items = _length(loop), w.sizes["Tx"]
+    length, items = fixed_length(loop), w.sizes["Tx"]
     assert length is not None
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     before = {site.loop.var for site in loops(w.fn)}
     w.stage("Stores of neighbours by neighbours")
     for array in stored:
         w.attempt(StageStores(array, loop.var))
-    shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
+    shared = [v for v in new_loops(w, before) if w.attempt(Parallelise(v))]
     w.stage("Running values of the chunks of work-items")
-    between = _in_parts(w, loop.var, -(-length // items), allowed)
+    between = in_parts(w, loop.var, -(-length // items), allowed)
     if items > limits.costs.combined_alone:
-        between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
-    once = _alone(w, between)
+        between = in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
+    once = run_once(w, between)
     w.do(Parallelise(once))
     w.stage("What the chunks read in local memory")
     for array in read:
@@ -108,7 +109,7 @@ def _in_group(
     w.stage("Mapping each chunk to a group")
     for v in shared:
         w.do(RoundRobin(v, w.size("Tx"), fresh(w.fn, f"{v}_t")))
-    w.do(MapTo(chunks, "group.x"))
+    w.do(*(MapTo(v, "group.x") for v in nest.parallel))
     (site,) = resolve(w.fn, chunks)
     _require_shared(site.loop)
     w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
@@ -117,19 +118,19 @@ def _in_group(
     w.attempt(SeparateFullTiles(chunks))
 
 
-def _local_bytes(w: Work, chunks: str) -> int:
+def local_bytes(w: Work, chunks: str) -> int:
     (site,) = resolve(w.fn, chunks)
     local = (s for _, s in walk(site.loop.body) if isinstance(s, Decl) and s.space is Space.LOCAL)
     return sum(s.type.bytes * prod(value_of(e) or 1 for e in s.shape) for s in local)
 
 
-def _length(loop: For) -> int | None:
+def fixed_length(loop: For) -> int | None:
     """The most iterations of a loop, where that is a number."""
     fixed = fixed_trips(loop)
     return None if fixed is None else fixed[0].value
 
 
-def _along(loop: For, *, stored: bool) -> tuple[str, ...]:
+def along(loop: For, *, stored: bool) -> tuple[str, ...]:
     """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations."""
     found: dict[str, bool] = {}
     for _, s in walk(loop.body):
@@ -142,7 +143,7 @@ def _along(loop: For, *, stored: bool) -> tuple[str, ...]:
     return tuple(a for a, along in found.items() if along)
 
 
-def _alone(w: Work, var: str) -> str:
+def run_once(w: Work, var: str) -> str:
     """Puts a loop, and the statements between the loops before and after it, into one of one
     iteration: the first work-item runs them."""
     (site,) = resolve(w.fn, var)
@@ -166,11 +167,11 @@ def _require_shared(chunks: For) -> None:
             raise TransformError("map", (Obstacle("LX151", why, s.origin.loc),))
 
 
-def _new(w: Work, before: set[str]) -> list[str]:
+def new_loops(w: Work, before: set[str]) -> list[str]:
     return [site.loop.var for site in loops(w.fn) if site.loop.var not in before]
 
 
-def _in_parts(w: Work, var: str, size: int, allowed: str) -> str:
+def in_parts(w: Work, var: str, size: int, allowed: str) -> str:
     """Computes running values in chunks; the loop over these."""
     before = {site.loop.var for site in loops(w.fn)}
     w.do(ReduceThenScan(var, str(size), allowed))
