@@ -46,7 +46,7 @@ from loopxform.prepare.pointer_rotation import standing_pointers
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
-from loopxform.recipes import versions
+from loopxform.recipes import scan_versions
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -246,7 +246,7 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
         return done
     if not wish.sizes and (product := in_one_product(here, done, limits, wish.options)) is not done:
         return product
-    return versions.in_versions(here, done, wish.sizes, limits, wish.options)
+    return scan_versions.in_versions(here, done, wish.sizes, limits, wish.options)
 
 
 def _keep_in_memory(program: Program) -> None:

@@ -138,7 +138,10 @@ class _Row:
 
     def _steps(self) -> list[tuple[Path, Stmt]]:
         """What the group does, one after the other: but for the loop over chunks."""
-        (row,), (chunks,) = resolve(self.w.fn, self.nest.parallel[-1]), resolve(self.w.fn, self.over)
+        (row,), (chunks,) = (
+            resolve(self.w.fn, self.nest.parallel[-1]),
+            resolve(self.w.fn, self.over),
+        )
         beside = [(*row.path, n) for n, s in enumerate(row.loop.body) if s is not chunks.loop]
         inside = [(*chunks.path, n) for n, _ in enumerate(chunks.loop.body)]
         return [(p, at(self.w.fn, p)) for p in (*beside, *inside)]

@@ -47,9 +47,10 @@ class Costs:
     terms or more, where data say how many, get as many work-items as run in lockstep.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
-    conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
-    keep the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100:
-    n-body at 0.46 of its rate with 4, 0.99 with 16).
+    conflicts; where a work-item runs a chunk, of `scan_item_terms`. Where nothing is used again, a
+    work-item computes so many `elements`. `busy_warps` keep the arithmetic of a unit busy: fewer
+    than hide what one waits for in memory (an H100: n-body at 0.46 of its rate with 4, 0.99 with
+    16).
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
@@ -93,6 +94,7 @@ class Costs:
     group_results: int = 1024
     short_loop: int = 32
     scan_terms: int = 2304
+    scan_item_terms: int = 64
     elements: int = 1
     lane_terms: int = 8
     units: int = 32
