@@ -1,5 +1,5 @@
 /*
- * middle on an OpenCL device. Written by loopxform 0.1.0 from /tmp/w/sr/cases.c; do not edit.
+ * sat1 on an OpenCL device. Written by loopxform 0.1.0 from /tmp/w/sr/cases.c; do not edit.
  *
  * Build: cc cases_opencl.c -lOpenCL -lm
  * LOOPXFORM_DEVICE=NAME picks the device whose name contains NAME; LOOPXFORM_VERBOSE=1 tells on
@@ -1828,213 +1828,280 @@ LX_LOCAL void lx_tune(struct lx_tuning *tuning)
 
 #include <stddef.h>
 /* The user's loops: what the kernel replaces, and what runs where it cannot. */
-static void middle_on_host(int l, int m, int n, const int a[restrict l][m][n], int y[restrict l][m][n])
+static void sat1_on_host(int m, int n, const int a[restrict m][n], int s[restrict m + 1][n])
 {
-  for (int k = 0; k < l; k++) {
-    for (int i = 1; i < m; i++) {
-      for (int j = 0; j < n; j++) {
-        y[k][i][j] = y[k][i - 1][j] + a[k][i][j];
-      }
+  for (int i = 0; i < m; i++) {
+    int r = 0;
+    for (int j = 0; j < n; j++) {
+      r += a[i][j];
+      s[i + 1][j] = s[i][j] + r;
     }
   }
 }
 
-static const char *const lx_source_middle[] = {
-  "#pragma OPENCL FP_CONTRACT ON\n\n",
-  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_middle(const int l, const int m, const int n, __global const int *restrict a,\n__global uint *restrict y_last_part)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int ii = 1 + (int)get_group_id(2) * 64, kk = (int)get_group_id(1) * Ty;\nconst int jj = (int)get_group_id(0) * Tx, k = kk + local_y, j = jj + local_x;\nif (k < l && j < n) {\nuint y_last_own;\n",
-  "y_last_own = 0u;\nfor (int i = ii; i < min(m, ii + 64); ++i)\ny_last_own = y_last_own + a[((ptrdiff_t)k*m + i)*n + j];\ny_last_part[((ptrdiff_t)((ii - 1) / 64)*max(l, 1) + k)*max(n, 1) + j] = y_last_own;\n}\n}\n",
-  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_middle_2(const int l, const int m, const int n, __global const uint *restrict y_last_part,\n__global uint *restrict y_last_part_2)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int ii_c_o = (int)get_group_id(2) * 16, k_2_t = (int)get_group_id(1) * Ty;\nconst int j_2_t = (int)get_group_id(0) * Tx, k_2 = k_2_t + local_y, j_2 = j_2_t + local_x;\n",
-  "if (k_2 < l && j_2 < n) {\nuint y_last_own_2;\ny_last_own_2 = 0u;\nfor (int ii_c = ii_c_o; ii_c < min((m + 62) / 64, ii_c_o + 16); ++ii_c) {\nuint y_last_next;\ny_last_next = y_last_part[((ptrdiff_t)ii_c*max(l, 1) + k_2)*max(n, 1) + j_2];\ny_last_own_2 += y_last_next;\n}\ny_last_part_2[((ptrdiff_t)(ii_c_o / 16)*max(l, 1) + k_2)*max(n, 1) + j_2] = y_last_own_2;\n}\n}\n",
-  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_middle_3(const int l, const int m, const int n, __global const int *restrict y,\n__global uint *restrict y_last_part_2)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int k_3_t = (int)get_group_id(1) * Ty, j_3_t = (int)get_group_id(0) * Tx;\nconst int k_3 = k_3_t + local_y, j_3 = j_3_t + local_x;\nif (k_3 < l && j_3 < n) {\nint y_last = 0;\nif (1 < m)\n",
-  "y_last = y[((ptrdiff_t)k_3*m + 0)*n + j_3];\nfor (int ii_c_o_c = 0; ii_c_o_c < ((m + 62) / 64 + 15) / 16; ++ii_c_o_c) {\nuint y_last_next_2;\ny_last_next_2 = y_last_part_2[((ptrdiff_t)ii_c_o_c*max(l, 1) + k_3)*max(n, 1) + j_3];\ny_last_part_2[((ptrdiff_t)ii_c_o_c*max(l, 1) + k_3)*max(n, 1) + j_3] = y_last;\ny_last += y_last_next_2;\n}\n}\n}\n",
-  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_middle_4(const int l, const int m, const int n, __global uint *restrict y_last_part,\n__global const uint *restrict y_last_part_2)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int ii_c_o_2 = (int)get_group_id(2) * 16, k_4_t = (int)get_group_id(1) * Ty;\nconst int j_4_t = (int)get_group_id(0) * Tx, k_4 = k_4_t + local_y, j_4 = j_4_t + local_x;\n",
-  "if (k_4 < l && j_4 < n) {\nint y_last_run_2;\ny_last_run_2 = y_last_part_2[((ptrdiff_t)(ii_c_o_2 / 16)*max(l, 1) + k_4)*max(n, 1) + j_4];\nfor (int ii_c_2 = ii_c_o_2; ii_c_2 < min((m + 62) / 64, ii_c_o_2 + 16); ++ii_c_2) {\nuint y_last_next;\ny_last_next = y_last_part[((ptrdiff_t)ii_c_2*max(l, 1) + k_4)*max(n, 1) + j_4];\ny_last_part[((ptrdiff_t)ii_c_2*max(l, 1) + k_4)*max(n, 1) + j_4] = y_last_run_2;\ny_last_run_2 += y_last_next;\n}\n}\n}\n",
-  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_middle_5(const int l, const int m, const int n, __global const int *restrict a,\n__global int *restrict y, __global const uint *restrict y_last_part)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int ii_2 = 1 + (int)get_group_id(2) * 64, k_5_t = (int)get_group_id(1) * Ty;\nconst int j_5_t = (int)get_group_id(0) * Tx, k_5 = k_5_t + local_y, j_5 = j_5_t + local_x;\n",
-  "if (k_5 < l && j_5 < n) {\nint y_last_run;\ny_last_run = y_last_part[((ptrdiff_t)((ii_2 - 1) / 64)*max(l, 1) + k_5)*max(n, 1) + j_5];\nfor (int i_2 = ii_2; i_2 < min(m, ii_2 + 64); ++i_2) {\ny_last_run = y_last_run + a[((ptrdiff_t)k_5*m + i_2)*n + j_5];\ny[((ptrdiff_t)k_5*m + i_2)*n + j_5] = y_last_run;\n}\n}\n}\n",
-  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_middle_6(const int l, const int m, const int n, __global const int *restrict a,\n__global int *restrict y)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int kk = (int)get_group_id(1) * Ty, jj = (int)get_group_id(0) * Tx, k = kk + local_y;\nconst int j = jj + local_x;\nif (k < l && j < n) {\nint y_last = 0;\nif (1 < m)\ny_last = y[((ptrdiff_t)k*m + 0)*n + j];\n",
-  "for (int i = 1; i < m; ++i) {\ny_last = y_last + a[((ptrdiff_t)k*m + i)*n + j];\ny[((ptrdiff_t)k*m + i)*n + j] = y_last;\n}\n}\n}\n",
+static const char *const lx_source_sat1[] = {
+  "#pragma OPENCL FP_CONTRACT ON\n#define LX_UNROLL _Pragma(\"unroll\")\n\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, 1, 1)))\nvoid lx_sat1(const int m, const int n, __global const int *restrict a,\n__global uint *restrict r_part_4)\n{\n__local uint r_own_part[Tx] __attribute__((aligned(16)));\n__local uint r_own_part_2[16] __attribute__((aligned(16)));\nconst int local_x = (int)get_local_id(0), i = (int)(get_group_id(0) / ((n + 2303) / 2304));\nconst int jj = (int)(get_group_id(0) % ((n + 2303) / 2304)) * 2304, j_t = local_x;\n",
+  "const int j_t_c_t = local_x, once = local_x;\n{\nuint r_own_own;\nr_own_own = 0u;\nfor (int j = jj + j_t; j < min(n, jj + 2304); j += Tx)\nr_own_own += a[(ptrdiff_t)i*n + j];\nr_own_part[local_x] = r_own_own;\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (local_x < 16) {\nuint r_own_own_2;\nr_own_own_2 = 0u;\nfor (int j_t_c = j_t_c_t; j_t_c < Tx; j_t_c += 16)\nr_own_own_2 += r_own_part[j_t_c];\nr_own_part_2[local_x] = r_own_own_2;\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\n",
+  "if (local_x < 1) {\nuint r_own;\nr_own = 0u;\nfor (int j_t_c_t_c = 0; j_t_c_t_c < 16; ++j_t_c_t_c)\nr_own += r_own_part_2[j_t_c_t_c];\nr_part_4[(ptrdiff_t)i*max((n + 2303) / 2304, 1) + jj / 2304] = r_own;\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\nvoid lx_sat1_2(const int m, const int n, __global uint *restrict r_part_4)\n{\n__local int r[1] __attribute__((aligned(16)));\n__local uint r_part_2[256] __attribute__((aligned(16)));\n__local uint r_part_3[16] __attribute__((aligned(16)));\n__local uint r_part_own[2304] __attribute__((aligned(16)));\nconst int local_x = (int)get_local_id(0), i_3 = (int)get_group_id(0), once_3 = local_x;\n",
+  "const int jj_c_o_2_c_o = 16*local_x, once_2 = local_x, jj_c_o_2_c_o_2 = 16*local_x;\nconst int jj_c_2_t = local_x;\nif (local_x < 1)\nr[0] = 0;\nfor (int jj_c_o = 0; jj_c_o < (n + 2303) / 2304; jj_c_o += 2304) {\nbarrier(CLK_GLOBAL_MEM_FENCE);\nif (jj_c_o + 2304 <= (n + 2303) / 2304) {\n{\nconst int jj_c_o_2 = jj_c_o + 9*local_x;\n{\nuint r_own_2;\nr_own_2 = 0u;\nfor (int jj_c = jj_c_o_2; jj_c < jj_c_o_2 + 9; ++jj_c) {\nuint r_next;\n",
+  "r_next = r_part_4[(ptrdiff_t)i_3*max((n + 2303) / 2304, 1) + jj_c];\nr_own_2 += r_next;\n}\nr_part_2[local_x] = r_own_2;\n}\n}\n} else {\n{\nconst int jj_c_o_2 = jj_c_o + 9*local_x;\nif (jj_c_o_2 < (n + 2303) / 2304) {\nuint r_own_2;\nr_own_2 = 0u;\nfor (int jj_c = jj_c_o_2; jj_c < min((n + 2303) / 2304, jj_c_o_2 + 9); ++jj_c) {\nuint r_next;\nr_next = r_part_4[(ptrdiff_t)i_3*max((n + 2303) / 2304, 1) + jj_c];\nr_own_2 += r_next;\n}\nr_part_2[local_x] = r_own_2;\n}\n}\n",
+  "}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_c_o + 2304 <= (n + 2303) / 2304) {\nif (local_x < 16) {\nuint r_own_3;\nr_own_3 = 0u;\nfor (int jj_c_o_2_c = jj_c_o_2_c_o; jj_c_o_2_c < jj_c_o_2_c_o + 16; ++jj_c_o_2_c) {\nuint r_next_2;\nr_next_2 = r_part_2[jj_c_o_2_c];\nr_own_3 += r_next_2;\n}\nr_part_3[local_x] = r_own_3;\n}\n} else {\nif (local_x < 16 && jj_c_o_2_c_o < ((n + 2303) / 2304 - jj_c_o + 8) / 9) {\nuint r_own_3;\nr_own_3 = 0u;\n",
+  "for (int jj_c_o_2_c = jj_c_o_2_c_o; jj_c_o_2_c < min(((n + 2303) / 2304 - jj_c_o + 8) / 9, jj_c_o_2_c_o + 16); ++jj_c_o_2_c) {\nuint r_next_2;\nr_next_2 = r_part_2[jj_c_o_2_c];\nr_own_3 += r_next_2;\n}\nr_part_3[local_x] = r_own_3;\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_c_o + 2304 <= (n + 2303) / 2304) {\nif (local_x < 1)\nfor (int jj_c_o_2_c_o_c = 0; jj_c_o_2_c_o_c < 16; ++jj_c_o_2_c_o_c) {\nuint r_next_3;\nr_next_3 = r_part_3[jj_c_o_2_c_o_c];\n",
+  "r_part_3[jj_c_o_2_c_o_c] = r[0];\nr[0] += r_next_3;\n}\n} else {\nif (local_x < 1)\nfor (int jj_c_o_2_c_o_c = 0; jj_c_o_2_c_o_c < min((((n + 2303) / 2304 - jj_c_o + 8) / 9 + 15) / 16, 16); ++jj_c_o_2_c_o_c) {\nuint r_next_3;\nr_next_3 = r_part_3[jj_c_o_2_c_o_c];\nr_part_3[jj_c_o_2_c_o_c] = r[0];\nr[0] += r_next_3;\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_c_o + 2304 <= (n + 2303) / 2304) {\nif (local_x < 16) {\nint r_run_3;\nr_run_3 = r_part_3[local_x];\n",
+  "for (int jj_c_o_2_c_2 = jj_c_o_2_c_o_2; jj_c_o_2_c_2 < jj_c_o_2_c_o_2 + 16; ++jj_c_o_2_c_2) {\nuint r_next_2;\nr_next_2 = r_part_2[jj_c_o_2_c_2];\nr_part_2[jj_c_o_2_c_2] = r_run_3;\nr_run_3 += r_next_2;\n}\n}\n} else {\nif (local_x < 16 && jj_c_o_2_c_o_2 < ((n + 2303) / 2304 - jj_c_o + 8) / 9) {\nint r_run_3;\nr_run_3 = r_part_3[local_x];\n",
+  "for (int jj_c_o_2_c_2 = jj_c_o_2_c_o_2; jj_c_o_2_c_2 < min(((n + 2303) / 2304 - jj_c_o + 8) / 9, jj_c_o_2_c_o_2 + 16); ++jj_c_o_2_c_2) {\nuint r_next_2;\nr_next_2 = r_part_2[jj_c_o_2_c_2];\nr_part_2[jj_c_o_2_c_2] = r_run_3;\nr_run_3 += r_next_2;\n}\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_c_o + 2304 <= (n + 2303) / 2304) {\n{\nconst int jj_c_o_2_2 = jj_c_o + 9*local_x;\n{\nint r_run_2;\nr_run_2 = r_part_2[local_x];\n",
+  "for (int jj_c_3 = jj_c_o_2_2; jj_c_3 < jj_c_o_2_2 + 9; ++jj_c_3) {\nuint r_next;\nr_next = r_part_4[(ptrdiff_t)i_3*max((n + 2303) / 2304, 1) + jj_c_3];\nr_part_own[jj_c_3 - jj_c_o] = r_run_2;\nr_run_2 += r_next;\n}\n}\n}\n} else {\n{\nconst int jj_c_o_2_2 = jj_c_o + 9*local_x;\nif (jj_c_o_2_2 < (n + 2303) / 2304) {\nint r_run_2;\nr_run_2 = r_part_2[local_x];\nfor (int jj_c_3 = jj_c_o_2_2; jj_c_3 < min((n + 2303) / 2304, jj_c_o_2_2 + 9); ++jj_c_3) {\nuint r_next;\n",
+  "r_next = r_part_4[(ptrdiff_t)i_3*max((n + 2303) / 2304, 1) + jj_c_3];\nr_part_own[jj_c_3 - jj_c_o] = r_run_2;\nr_run_2 += r_next;\n}\n}\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\nif (jj_c_o + 2304 <= (n + 2303) / 2304) {\nfor (int jj_c_2 = jj_c_o + jj_c_2_t; jj_c_2 < jj_c_o + 2304; jj_c_2 += Tx)\nr_part_4[(ptrdiff_t)i_3*max((n + 2303) / 2304, 1) + jj_c_2] = r_part_own[jj_c_2 - jj_c_o];\n} else {\n",
+  "for (int jj_c_2 = jj_c_o + jj_c_2_t; jj_c_2 < min((n + 2303) / 2304, jj_c_o + 2304); jj_c_2 += Tx)\nr_part_4[(ptrdiff_t)i_3*max((n + 2303) / 2304, 1) + jj_c_2] = r_part_own[jj_c_2 - jj_c_o];\n}\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\nvoid lx_sat1_3(const int m, const int n, __global const int *restrict a, __global int *restrict s,\n__global const uint *restrict r_part_4)\n{\n__local uint r_run_part[256] __attribute__((aligned(16)));\n__local int a_loc[2304] __attribute__((aligned(16)));\n__local uint r_run_part_2[16] __attribute__((aligned(16)));\n__local int s_own[2304] __attribute__((aligned(16)));\n",
+  "const int local_x = (int)get_local_id(0);\nconst uint item = (uint)get_local_id(0);\nconst int i_4 = (int)(get_group_id(0) / ((n + 2303) / 2304));\nconst int jj_2 = (int)(get_group_id(0) % ((n + 2303) / 2304)) * 2304, j_3_o = jj_2 + 9*local_x;\nconst int j_3_o_c_o = 16*local_x, once_4 = local_x, j_3_o_c_o_2 = 16*local_x;\nconst int j_3_o_2 = jj_2 + 9*local_x, j_3_2_t = local_x;\nif (jj_2 + 2304 <= n) {\n\nLX_UNROLL for (uint r = 0; r < 9; ++r) {\n",
+  "const uint at = r * (256) + item;\nconst int c0 = (int)(at);\na_loc[c0] = a[(ptrdiff_t)i_4*n + (jj_2 + c0)];\n}\n} else {\n\nLX_UNROLL for (uint r = 0; r < 9; ++r) {\nconst uint at = r * (256) + item;\nconst int c0 = (int)(at);\na_loc[c0] = a[(ptrdiff_t)i_4*n + min(jj_2 + c0, n - 1)];\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_2 + 2304 <= n) {\n{\nuint r_run_own;\nr_run_own = 0u;\nfor (int j_3 = j_3_o; j_3 < j_3_o + 9; ++j_3)\nr_run_own += a_loc[j_3 - jj_2];\n",
+  "r_run_part[local_x] = r_run_own;\n}\n} else {\nif (j_3_o < n) {\nuint r_run_own;\nr_run_own = 0u;\nfor (int j_3 = j_3_o; j_3 < min(n, j_3_o + 9); ++j_3)\nr_run_own += a_loc[j_3 - jj_2];\nr_run_part[local_x] = r_run_own;\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_2 + 2304 <= n) {\nif (local_x < 16) {\nuint r_run_own_2;\nr_run_own_2 = 0u;\nfor (int j_3_o_c = j_3_o_c_o; j_3_o_c < j_3_o_c_o + 16; ++j_3_o_c) {\nuint r_run_next;\nr_run_next = r_run_part[j_3_o_c];\n",
+  "r_run_own_2 += r_run_next;\n}\nr_run_part_2[local_x] = r_run_own_2;\n}\n} else {\nif (local_x < 16 && j_3_o_c_o < (n - jj_2 + 8) / 9) {\nuint r_run_own_2;\nr_run_own_2 = 0u;\nfor (int j_3_o_c = j_3_o_c_o; j_3_o_c < min((n - jj_2 + 8) / 9, j_3_o_c_o + 16); ++j_3_o_c) {\nuint r_run_next;\nr_run_next = r_run_part[j_3_o_c];\nr_run_own_2 += r_run_next;\n}\nr_run_part_2[local_x] = r_run_own_2;\n}\n}\nint r_run = 0;\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_2 + 2304 <= n) {\n",
+  "if (local_x < 1) {\nr_run = r_part_4[(ptrdiff_t)i_4*max((n + 2303) / 2304, 1) + jj_2 / 2304];\nfor (int j_3_o_c_o_c = 0; j_3_o_c_o_c < 16; ++j_3_o_c_o_c) {\nuint r_run_next_2;\nr_run_next_2 = r_run_part_2[j_3_o_c_o_c];\nr_run_part_2[j_3_o_c_o_c] = r_run;\nr_run += r_run_next_2;\n}\n}\n} else {\nif (local_x < 1) {\nr_run = r_part_4[(ptrdiff_t)i_4*max((n + 2303) / 2304, 1) + jj_2 / 2304];\n",
+  "for (int j_3_o_c_o_c = 0; j_3_o_c_o_c < min(((n - jj_2 + 8) / 9 + 15) / 16, 16); ++j_3_o_c_o_c) {\nuint r_run_next_2;\nr_run_next_2 = r_run_part_2[j_3_o_c_o_c];\nr_run_part_2[j_3_o_c_o_c] = r_run;\nr_run += r_run_next_2;\n}\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj_2 + 2304 <= n) {\nif (local_x < 16) {\nint r_run_run_2;\nr_run_run_2 = r_run_part_2[local_x];\nfor (int j_3_o_c_2 = j_3_o_c_o_2; j_3_o_c_2 < j_3_o_c_o_2 + 16; ++j_3_o_c_2) {\nuint r_run_next;\n",
+  "r_run_next = r_run_part[j_3_o_c_2];\nr_run_part[j_3_o_c_2] = r_run_run_2;\nr_run_run_2 += r_run_next;\n}\n}\n} else {\nif (local_x < 16 && j_3_o_c_o_2 < (n - jj_2 + 8) / 9) {\nint r_run_run_2;\nr_run_run_2 = r_run_part_2[local_x];\nfor (int j_3_o_c_2 = j_3_o_c_o_2; j_3_o_c_2 < min((n - jj_2 + 8) / 9, j_3_o_c_o_2 + 16); ++j_3_o_c_2) {\nuint r_run_next;\nr_run_next = r_run_part[j_3_o_c_2];\nr_run_part[j_3_o_c_2] = r_run_run_2;\nr_run_run_2 += r_run_next;\n}\n}\n}\n",
+  "barrier(CLK_LOCAL_MEM_FENCE);\nif (jj_2 + 2304 <= n) {\n{\nint r_run_run;\nr_run_run = r_run_part[local_x];\nfor (int j_3_3 = j_3_o_2; j_3_3 < j_3_o_2 + 9; ++j_3_3) {\nr_run_run += a_loc[j_3_3 - jj_2];\ns_own[j_3_3 - jj_2] = r_run_run;\n}\n}\n} else {\nif (j_3_o_2 < n) {\nint r_run_run;\nr_run_run = r_run_part[local_x];\nfor (int j_3_3 = j_3_o_2; j_3_3 < min(n, j_3_o_2 + 9); ++j_3_3) {\nr_run_run += a_loc[j_3_3 - jj_2];\ns_own[j_3_3 - jj_2] = r_run_run;\n}\n}\n}\n",
+  "barrier(CLK_LOCAL_MEM_FENCE);\nif (jj_2 + 2304 <= n) {\nfor (int j_3_2 = jj_2 + j_3_2_t; j_3_2 < jj_2 + 2304; j_3_2 += Tx)\ns[(ptrdiff_t)(i_4 + 1)*n + j_3_2] = s_own[j_3_2 - jj_2];\n} else {\nfor (int j_3_2 = jj_2 + j_3_2_t; j_3_2 < min(n, jj_2 + 2304); j_3_2 += Tx)\ns[(ptrdiff_t)(i_4 + 1)*n + j_3_2] = s_own[j_3_2 - jj_2];\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, 1, 1)))\nvoid lx_sat1_4(const int m, const int n, __global const int *restrict a, __global int *restrict s)\n{\n__local int r[1] __attribute__((aligned(16)));\n__local uint r_part[Tx] __attribute__((aligned(16)));\n__local int a_loc[LX_1] __attribute__((aligned(16)));\n__local uint r_part_2[LX_2] __attribute__((aligned(16)));\n__local int s_own[LX_1] __attribute__((aligned(16)));\n",
+  "const int local_x = (int)get_local_id(0);\nconst uint item = (uint)get_local_id(0);\nconst int i = (int)get_group_id(0), once_2 = local_x, jjj_c_o = LX_3*local_x, once = local_x;\nconst int jjj_c_o_2 = LX_3*local_x, j_3_t = local_x;\nif (local_x < 1)\nr[0] = 0;\nfor (int jj = 0; jj < n; jj += LX_1) {\nif (jj + LX_1 <= n) {\n\nLX_UNROLL for (uint r_ = 0; r_ < 9; ++r_) {\nconst uint at = r_ * (Tx) + item;\nconst int c0 = (int)(at);\n",
+  "a_loc[c0] = a[(ptrdiff_t)i*n + (jj + c0)];\n}\n} else {\n\nLX_UNROLL for (uint r_ = 0; r_ < 9; ++r_) {\nconst uint at = r_ * (Tx) + item;\nconst int c0 = (int)(at);\na_loc[c0] = a[(ptrdiff_t)i*n + min(jj + c0, n - 1)];\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj + LX_1 <= n) {\n{\nconst int jjj = jj + 9*local_x;\n{\nuint r_own;\nr_own = 0u;\nfor (int j = jjj; j < jjj + 9; ++j)\nr_own += a_loc[j - jj];\nr_part[local_x] = r_own;\n}\n}\n} else {\n{\n",
+  "const int jjj = jj + 9*local_x;\nif (jjj < n) {\nuint r_own;\nr_own = 0u;\nfor (int j = jjj; j < min(n, jjj + 9); ++j)\nr_own += a_loc[j - jj];\nr_part[local_x] = r_own;\n}\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj + LX_1 <= n) {\nif (local_x < LX_2) {\nuint r_own_2;\nr_own_2 = 0u;\nfor (int jjj_c = jjj_c_o; jjj_c < jjj_c_o + LX_3; ++jjj_c) {\nuint r_next;\nr_next = r_part[jjj_c];\nr_own_2 += r_next;\n}\nr_part_2[local_x] = r_own_2;\n}\n} else {\n",
+  "if (local_x < LX_2 && jjj_c_o < (n - jj + 8) / 9) {\nuint r_own_2;\nr_own_2 = 0u;\nfor (int jjj_c = jjj_c_o; jjj_c < min((n - jj + 8) / 9, jjj_c_o + LX_3); ++jjj_c) {\nuint r_next;\nr_next = r_part[jjj_c];\nr_own_2 += r_next;\n}\nr_part_2[local_x] = r_own_2;\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj + LX_1 <= n) {\nif (local_x < 1)\nfor (int jjj_c_o_c = 0; jjj_c_o_c < LX_2; ++jjj_c_o_c) {\nuint r_next_2;\nr_next_2 = r_part_2[jjj_c_o_c];\nr_part_2[jjj_c_o_c] = r[0];\n",
+  "r[0] += r_next_2;\n}\n} else {\nif (local_x < 1)\nfor (int jjj_c_o_c = 0; jjj_c_o_c < min(((n - jj + 8) / 9 + LX_4) / LX_3, LX_2); ++jjj_c_o_c) {\nuint r_next_2;\nr_next_2 = r_part_2[jjj_c_o_c];\nr_part_2[jjj_c_o_c] = r[0];\nr[0] += r_next_2;\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj + LX_1 <= n) {\nif (local_x < LX_2) {\nint r_run_2;\nr_run_2 = r_part_2[local_x];\nfor (int jjj_c_2 = jjj_c_o_2; jjj_c_2 < jjj_c_o_2 + LX_3; ++jjj_c_2) {\nuint r_next;\n",
+  "r_next = r_part[jjj_c_2];\nr_part[jjj_c_2] = r_run_2;\nr_run_2 += r_next;\n}\n}\n} else {\nif (local_x < LX_2 && jjj_c_o_2 < (n - jj + 8) / 9) {\nint r_run_2;\nr_run_2 = r_part_2[local_x];\nfor (int jjj_c_2 = jjj_c_o_2; jjj_c_2 < min((n - jj + 8) / 9, jjj_c_o_2 + LX_3); ++jjj_c_2) {\nuint r_next;\nr_next = r_part[jjj_c_2];\nr_part[jjj_c_2] = r_run_2;\nr_run_2 += r_next;\n}\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (jj + LX_1 <= n) {\n{\nconst int jjj_2 = jj + 9*local_x;\n",
+  "{\nint r_run;\nr_run = r_part[local_x];\nfor (int j_4 = jjj_2; j_4 < jjj_2 + 9; ++j_4) {\nr_run += a_loc[j_4 - jj];\ns_own[j_4 - jj] = r_run;\n}\n}\n}\n} else {\n{\nconst int jjj_2 = jj + 9*local_x;\nif (jjj_2 < n) {\nint r_run;\nr_run = r_part[local_x];\nfor (int j_4 = jjj_2; j_4 < min(n, jjj_2 + 9); ++j_4) {\nr_run += a_loc[j_4 - jj];\ns_own[j_4 - jj] = r_run;\n}\n}\n}\n}\nbarrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\nif (jj + LX_1 <= n) {\n",
+  "for (int j_3 = jj + j_3_t; j_3 < jj + LX_1; j_3 += Tx)\ns[(ptrdiff_t)(i + 1)*n + j_3] = s_own[j_3 - jj];\n} else {\nfor (int j_3 = jj + j_3_t; j_3 < min(n, jj + LX_1); j_3 += Tx)\ns[(ptrdiff_t)(i + 1)*n + j_3] = s_own[j_3 - jj];\n}\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, 1, 1)))\nvoid lx_sat1_5(const int m, const int n, __global const int *restrict a, __global int *restrict s)\n{\n__local int a_loc[Tk][Tx + 1] __attribute__((aligned(16)));\nconst int local_x = (int)get_local_id(0);\nconst uint item = (uint)get_local_id(0);\nconst int ii = (int)get_group_id(0) * Tx, i = ii + local_x;\nint r;\nr = 0;\nfor (int jj = 0; jj < n / Tk * Tk; jj += Tk) {\nbarrier(CLK_LOCAL_MEM_FENCE);\n\n",
+  "LX_UNROLL for (uint r_ = 0; r_ < 128; ++r_) {\nconst uint at = r_ * (Tx) + item;\nconst int c0 = (int)(at / Tk), c1 = (int)(at % Tk);\na_loc[c1][c0] = a[(ptrdiff_t)min(ii + c0, m - 1)*n + (jj + c1)];\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (i < m)\nLX_UNROLL for (int j = 0; j < Tk; ++j) {\nr += a_loc[j][local_x];\ns[(ptrdiff_t)(i + 1)*n + (jj + j)] = r;\n}\n}\nfor (int jj = n / Tk * Tk; jj < n; jj += Tk) {\nbarrier(CLK_LOCAL_MEM_FENCE);\n\n",
+  "LX_UNROLL for (uint r_ = 0; r_ < 128; ++r_) {\nconst uint at = r_ * (Tx) + item;\nconst int c0 = (int)(at / Tk), c1 = (int)(at % Tk);\na_loc[c1][c0] = a[(ptrdiff_t)min(ii + c0, m - 1)*n + min(jj + c1, n - 1)];\n}\nbarrier(CLK_LOCAL_MEM_FENCE);\nif (i < m)\nLX_UNROLL for (int j = 0; j < Tk; ++j)\nif (jj + j < n) {\nr += a_loc[j][local_x];\ns[(ptrdiff_t)(i + 1)*n + (jj + j)] = r;\n}\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_sat1_6(const int m, const int n, __global const int *restrict s,\n__global uint *restrict s_last_part)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int i_2_o_t = (int)get_group_id(1) * (64*Ty), j_2_t = (int)get_group_id(0) * Tx;\nconst int i_2_o = i_2_o_t + 64*local_y, j_2 = j_2_t + local_x;\nif (i_2_o < m && j_2 < n) {\nuint s_last_own;\ns_last_own = 0u;\n",
+  "for (int i_2 = i_2_o; i_2 < min(m, i_2_o + 64); ++i_2)\ns_last_own = s_last_own + s[(ptrdiff_t)(i_2 + 1)*n + j_2];\ns_last_part[(ptrdiff_t)(i_2_o / 64)*max(n, 1) + j_2] = s_last_own;\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_sat1_7(const int m, const int n, __global const uint *restrict s_last_part,\n__global uint *restrict s_last_part_2)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int i_2_o_c_o_t = (int)get_group_id(1) * (16*Ty), j_2_2_t = (int)get_group_id(0) * Tx;\nconst int i_2_o_c_o = i_2_o_c_o_t + 16*local_y, j_2_2 = j_2_2_t + local_x;\n",
+  "if (i_2_o_c_o < (m + 63) / 64 && j_2_2 < n) {\nuint s_last_own_2;\ns_last_own_2 = 0u;\nfor (int i_2_o_c = i_2_o_c_o; i_2_o_c < min((m + 63) / 64, i_2_o_c_o + 16); ++i_2_o_c) {\nuint s_last_next;\ns_last_next = s_last_part[(ptrdiff_t)i_2_o_c*max(n, 1) + j_2_2];\ns_last_own_2 += s_last_next;\n}\ns_last_part_2[(ptrdiff_t)(i_2_o_c_o / 16)*max(n, 1) + j_2_2] = s_last_own_2;\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx*Ty, 1, 1)))\nvoid lx_sat1_8(const int m, const int n, __global const int *restrict s,\n__global uint *restrict s_last_part_2)\n{\nconst int local_x = (int)get_local_id(0), j_2_3_t = (int)get_group_id(0) * (Tx*Ty);\nconst int j_2_3 = j_2_3_t + local_x;\nif (j_2_3 < n) {\nint s_last = 0;\nif (0 < m)\ns_last = s[(ptrdiff_t)0*n + j_2_3];\nfor (int i_2_o_c_o_c = 0; i_2_o_c_o_c < ((m + 63) / 64 + 15) / 16; ++i_2_o_c_o_c) {\n",
+  "uint s_last_next_2;\ns_last_next_2 = s_last_part_2[(ptrdiff_t)i_2_o_c_o_c*max(n, 1) + j_2_3];\ns_last_part_2[(ptrdiff_t)i_2_o_c_o_c*max(n, 1) + j_2_3] = s_last;\ns_last += s_last_next_2;\n}\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_sat1_9(const int m, const int n, __global uint *restrict s_last_part,\n__global const uint *restrict s_last_part_2)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int i_2_o_c_o_2_t = (int)get_group_id(1) * (16*Ty), j_2_4_t = (int)get_group_id(0) * Tx;\nconst int i_2_o_c_o_2 = i_2_o_c_o_2_t + 16*local_y, j_2_4 = j_2_4_t + local_x;\n",
+  "if (i_2_o_c_o_2 < (m + 63) / 64 && j_2_4 < n) {\nint s_last_run_2;\ns_last_run_2 = s_last_part_2[(ptrdiff_t)(i_2_o_c_o_2 / 16)*max(n, 1) + j_2_4];\nfor (int i_2_o_c_2 = i_2_o_c_o_2; i_2_o_c_2 < min((m + 63) / 64, i_2_o_c_o_2 + 16); ++i_2_o_c_2) {\nuint s_last_next;\ns_last_next = s_last_part[(ptrdiff_t)i_2_o_c_2*max(n, 1) + j_2_4];\ns_last_part[(ptrdiff_t)i_2_o_c_2*max(n, 1) + j_2_4] = s_last_run_2;\ns_last_run_2 += s_last_next;\n}\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx, Ty, 1)))\nvoid lx_sat1_10(const int m, const int n, __global int *restrict s,\n__global const uint *restrict s_last_part)\n{\nconst int local_x = (int)get_local_id(0), local_y = (int)get_local_id(1);\nconst int i_2_o_2_t = (int)get_group_id(1) * (64*Ty), j_2_5_t = (int)get_group_id(0) * Tx;\nconst int i_2_o_2 = i_2_o_2_t + 64*local_y, j_2_5 = j_2_5_t + local_x;\nif (i_2_o_2 < m && j_2_5 < n) {\nint s_last_run;\n",
+  "s_last_run = s_last_part[(ptrdiff_t)(i_2_o_2 / 64)*max(n, 1) + j_2_5];\nfor (int i_2_2 = i_2_o_2; i_2_2 < min(m, i_2_o_2 + 64); ++i_2_2) {\ns_last_run = s_last_run + s[(ptrdiff_t)(i_2_2 + 1)*n + j_2_5];\ns[(ptrdiff_t)(i_2_2 + 1)*n + j_2_5] = s_last_run;\n}\n}\n}\n",
+  "__kernel __attribute__((reqd_work_group_size(Tx*Ty, 1, 1)))\nvoid lx_sat1_11(const int m, const int n, __global int *restrict s)\n{\nconst int local_x = (int)get_local_id(0), j_2_t = (int)get_group_id(0) * (Tx*Ty);\nconst int j_2 = j_2_t + local_x;\nif (j_2 < n) {\nint s_last = 0;\nif (0 < m)\ns_last = s[(ptrdiff_t)0*n + j_2];\nfor (int i_2 = 0; i_2 < m; ++i_2) {\ns_last = s_last + s[(ptrdiff_t)(i_2 + 1)*n + j_2];\ns[(ptrdiff_t)(i_2 + 1)*n + j_2] = s_last;\n}\n}\n}\n",
 };
 
-static const struct lx_kernel lx_kernels_middle[] = {
-  { "lx_middle", 0, 1, 2, { 16, 16, 1 } }, { "lx_middle_2", 0, 3, 2, { 16, 16, 1 } },
-  { "lx_middle_3", 0, 5, 2, { 16, 16, 1 } }, { "lx_middle_4", 0, 7, 2, { 16, 16, 1 } },
-  { "lx_middle_5", 0, 9, 2, { 16, 16, 1 } }, { "lx_middle_6", 1, 11, 2, { 16, 16, 1 } },
+static const struct lx_kernel lx_kernels_sat1[] = {
+  { "lx_sat1", 0, 1, 3, { 256, 1, 1 } }, { "lx_sat1_2", 0, 4, 11, { 256, 1, 1 } },
+  { "lx_sat1_3", 0, 15, 10, { 256, 1, 1 } }, { "lx_sat1_4", 1, 25, 9, { 256, 1, 1 } },
+  { "lx_sat1_4", 2, 25, 9, { 32, 1, 1 } }, { "lx_sat1_5", 3, 34, 3, { 32, 1, 1 } },
+  { "lx_sat1_6", 4, 37, 2, { 16, 16, 1 } }, { "lx_sat1_7", 4, 39, 2, { 16, 16, 1 } },
+  { "lx_sat1_8", 4, 41, 2, { 256, 1, 1 } }, { "lx_sat1_9", 4, 43, 2, { 16, 16, 1 } },
+  { "lx_sat1_10", 4, 45, 2, { 16, 16, 1 } }, { "lx_sat1_11", 5, 47, 1, { 256, 1, 1 } },
 };
 
-static const struct lx_program lx_programs_middle[] = {
-  { "504cafa0575c0f4acee5a287c10ce4ee", " -DTy=16 -DTx=16", LX_ROUNDED }, { "0b64c5c080fb1a668e44eeb60603c778", " -DTy=16 -DTx=16", LX_ROUNDED },
+static const struct lx_program lx_programs_sat1[] = {
+  { "8bbeac869746c6d299c47bd268e0a73f", " -DTx=256", LX_ROUNDED }, { "5a30f792ab25ef56922f5eacdd8e4e83", " -DTx=256 -DLX_1=2304 -DLX_2=16 -DLX_3=16 -DLX_4=15", LX_ROUNDED },
+  { "4ea5f837cecbe99c88640aa4edeb39b3", " -DTx=32 -DLX_1=288 -DLX_2=4 -DLX_3=8 -DLX_4=7", LX_ROUNDED }, { "4e99171aea925c8fd22c22713725be08", " -DTx=32 -DTk=128", LX_ROUNDED },
+  { "b7d9af8729281ac18c80ef248953dc40", " -DTy=16 -DTx=16", LX_ROUNDED }, { "173f8ce2bc0076217a96b4dee788d267", " -DTx=16 -DTy=16", LX_ROUNDED },
 };
 
-static struct lx_part lx_part_middle = {
-  .place = "/tmp/w/sr/cases.c:17",
-  .name = "middle",
-  .lines = lx_source_middle, .shared_lines = 1,
-  .kernels = lx_kernels_middle, .kernel_count = 6,
-  .programs = lx_programs_middle, .program_count = 2,
-  .local_bytes = 0, .group_size = 256, .doubles = 0,
+static struct lx_part lx_part_sat1 = {
+  .place = "/tmp/w/sr/cases.c:24",
+  .name = "sat1",
+  .lines = lx_source_sat1, .shared_lines = 1,
+  .kernels = lx_kernels_sat1, .kernel_count = 12,
+  .programs = lx_programs_sat1, .program_count = 6,
+  .local_bytes = 19524, .group_size = 256, .doubles = 0,
   .floats = 0, .most_on_host = LX_WEIGHED, .division = LX_ROUNDED
 };
 
-static struct lx_threshold lx_thresholds_middle[] = {
-  { "suff_outer_par_0", 32768, -1 },
-  { "suff_inner_par_1", 128, -1 },
+static struct lx_threshold lx_thresholds_sat1[] = {
+  { "suff_group_par_0", 128, -1 },
+  { "suff_inner_par_1", 4608, -1 },
+  { "suff_intra_par_2", 256, -1 },
+  { "suff_intra_par_3", 32, -1 },
+  { "suff_outer_par_4", 32768, -1 },
+  { "suff_inner_par_5", 128, -1 },
 };
 
-static struct lx_tuning lx_tuning_middle = {
-  .part = &lx_part_middle, .source_name = "cases", .function_name = "middle",
-  .function_names = " middle desc desc_carry desc_max desc_rec rows rows_carry rows_f columns sat sat2 sat1 prods compact csr one ",
-  .thresholds = lx_thresholds_middle, .threshold_count = 2
+static struct lx_tuning lx_tuning_sat1 = {
+  .part = &lx_part_sat1, .source_name = "cases", .function_name = "sat1",
+  .function_names = " sat1 desc desc_carry desc_max desc_rec rows rows_carry rows_f columns middle sat sat2 prods compact csr one ",
+  .thresholds = lx_thresholds_sat1, .threshold_count = 6
 };
 
 /* Every launch in order; without kernels only asks whether all of them can be made. */
-static void lx_run_middle(struct lx_job *lx_job, cl_int l, cl_int m, cl_int n)
+static void lx_run_sat1(struct lx_job *lx_job, cl_int m, cl_int n)
 {
-  if ((long long)l * (long long)n < lx_thresholds_middle[0].used_number && (long long)m - 1 >= lx_thresholds_middle[1].used_number) {
-    lx_step(lx_job, 0, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)l + 16 - 1) / 16), lx_count(((long long)m + 62) / 64), (2 * lx_greater(0, (-lx_greater(-1 * (double)m, -1 * (0.5 * (((double)m - 1) + 1) + 64)) - 0.5 * (((double)m - 1) + 1))) + 1));
-    lx_step(lx_job, 1, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)l + 16 - 1) / 16), lx_count((((long long)m + 62) / 64 + 15) / 16), (2 * lx_greater(0, (-lx_greater(-0.015625 * ((double)m + 62), -1 * (0.5 * (0.015625 * ((double)m + 62) - 1) + 16)) - 0.5 * (0.015625 * ((double)m + 62) - 1))) + 1));
-    lx_step(lx_job, 2, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)l + 16 - 1) / 16), lx_count(1), (3 * lx_greater(0, 0.0625 * (0.015625 * ((double)m + 62) + 15)) + 2));
-    lx_step(lx_job, 3, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)l + 16 - 1) / 16), lx_count((((long long)m + 62) / 64 + 15) / 16), (3 * lx_greater(0, (-lx_greater(-0.015625 * ((double)m + 62), -1 * (0.5 * (0.015625 * ((double)m + 62) - 1) + 16)) - 0.5 * (0.015625 * ((double)m + 62) - 1))) + 1));
-    lx_step(lx_job, 4, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)l + 16 - 1) / 16), lx_count(((long long)m + 62) / 64), (3 * lx_greater(0, (-lx_greater(-1 * (double)m, -1 * (0.5 * (((double)m - 1) + 1) + 64)) - 0.5 * (((double)m - 1) + 1))) + 1));
+  if ((long long)m < lx_thresholds_sat1[0].used_number && (long long)n >= lx_thresholds_sat1[1].used_number) {
+    lx_step(lx_job, 0, lx_count(LX_MAX((long long)m, 0) * LX_MAX(((long long)n + 2303) / 2304, 0)), lx_count(1), lx_count(1), ((2 * lx_greater(0, 0.00390625 * ((((-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 0.5 * ((double)n - 1)) - 127.5) + 256) - 1)) + 1) + 66.9375));
+    lx_step(lx_job, 1, lx_count((long long)m), lx_count(1), lx_count(1), lx_job->operations);
+    lx_step(lx_job, 2, lx_count(LX_MAX((long long)m, 0) * LX_MAX(((long long)n + 2303) / 2304, 0)), lx_count(1), lx_count(1), ((2 * lx_greater(0, (-lx_greater(-1 * (double)n, -1 * (0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)) + 9)) - 0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)))) + 1) + (2 * lx_greater(0, (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -1 * (0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1) + 16)) - 0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1))) + 1) + (3 * lx_greater(0, -lx_greater(-0.0625 * (0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8) + 15), -16)) + 1) + (3 * lx_greater(0, (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -1 * (0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1) + 16)) - 0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1))) + 1) + (3 * lx_greater(0, (-lx_greater(-1 * (double)n, -1 * (0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)) + 9)) - 0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)))) + 1) + 2 * lx_greater(0, 0.00390625 * ((((-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 0.5 * ((double)n - 1)) - 127.5) + 256) - 1)) + 228.99609375));
+  } else if ((long long)n >= lx_thresholds_sat1[2].used_number) {
+    lx_step(lx_job, 3, lx_count((long long)m), lx_count(1), lx_count(1), (lx_greater(0, 0.000434027777778 * ((double)n + 2303)) * ((2 * lx_greater(0, (-lx_greater(-1 * (double)n, -1 * (0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)) + 9)) - 0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)))) + 1) + (2 * lx_greater(0, (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -1 * (0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1) + 16)) - 0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1))) + 1) + 6 * lx_greater(0, -lx_greater(-0.0625 * (0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8) + 15), -16)) + (3 * lx_greater(0, (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -1 * (0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1) + 16)) - 0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -256) - 1))) + 1) + (3 * lx_greater(0, (-lx_greater(-1 * (double)n, -1 * (0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)) + 9)) - 0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 1)))) + 1) + 2 * lx_greater(0, 0.00390625 * ((((-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 2304)) - 0.5 * ((double)n - 1)) - 127.5) + 256) - 1)) + 275.99609375) + 1));
+  } else if ((long long)n >= lx_thresholds_sat1[3].used_number) {
+    lx_step(lx_job, 4, lx_count((long long)m), lx_count(1), lx_count(1), (lx_greater(0, 0.00347222222222 * ((double)n + 287)) * ((2 * lx_greater(0, (-lx_greater(-1 * (double)n, -1 * (0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 288)) - 1)) + 9)) - 0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 288)) - 1)))) + 1) + (2 * lx_greater(0, (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -1 * (0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -32) - 1) + 8)) - 0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -32) - 1))) + 1) + 6 * lx_greater(0, -lx_greater(-0.125 * (0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8) + 7), -4)) + (3 * lx_greater(0, (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -1 * (0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -32) - 1) + 8)) - 0.5 * (-lx_greater(-0.111111111111 * (((double)n - 0.5 * ((double)n - 1)) + 8), -32) - 1))) + 1) + (3 * lx_greater(0, (-lx_greater(-1 * (double)n, -1 * (0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 288)) - 1)) + 9)) - 0.5 * (0.5 * ((double)n - 1) + (-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 288)) - 1)))) + 1) + 2 * lx_greater(0, 0.03125 * ((((-lx_greater(-1 * (double)n, -1 * (0.5 * ((double)n - 1) + 288)) - 0.5 * ((double)n - 1)) - 15.5) + 32) - 1)) + 163.96875) + 1));
   } else {
-    lx_step(lx_job, 5, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)l + 16 - 1) / 16), lx_count(1), (3 * lx_greater(0, ((double)m - 1)) + 2));
+    lx_step(lx_job, 5, lx_count(((long long)m + 32 - 1) / 32), lx_count(1), lx_count(1), (896 * lx_greater(0, 0.0078125 * (double)n) + 1152 * lx_greater(0, 0.0078125 * ((((double)n - 1 * (double)n) + 128) - 1)) + 1));
   }
-  (void)l; (void)m; (void)n;
+  if ((long long)n < lx_thresholds_sat1[4].used_number && (long long)m >= lx_thresholds_sat1[5].used_number) {
+    lx_step(lx_job, 6, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)m + 64*16 - 1) / (64*16)), lx_count(1), (2 * lx_greater(0, (-lx_greater(-1 * (double)m, -1 * (0.5 * (0.5 * ((double)m - 1) + (-lx_greater(-1 * (double)m, -1 * (0.5 * ((double)m - 1) + 1024)) - 1)) + 64)) - 0.5 * (0.5 * ((double)m - 1) + (-lx_greater(-1 * (double)m, -1 * (0.5 * ((double)m - 1) + 1024)) - 1)))) + 1));
+    lx_step(lx_job, 7, lx_count(((long long)n + 16 - 1) / 16), lx_count((((long long)m + 63) / 64 + 16*16 - 1) / (16*16)), lx_count(1), (2 * lx_greater(0, (-lx_greater(-0.015625 * ((double)m + 63), -1 * (0.5 * (0.5 * (0.015625 * ((double)m + 63) - 1) + (-lx_greater(-0.015625 * ((double)m + 63), -1 * (0.5 * (0.015625 * ((double)m + 63) - 1) + 256)) - 1)) + 16)) - 0.5 * (0.5 * (0.015625 * ((double)m + 63) - 1) + (-lx_greater(-0.015625 * ((double)m + 63), -1 * (0.5 * (0.015625 * ((double)m + 63) - 1) + 256)) - 1)))) + 1));
+    lx_step(lx_job, 8, lx_count(((long long)n + 16*16 - 1) / (16*16)), lx_count(1), lx_count(1), (3 * lx_greater(0, 0.0625 * (0.015625 * ((double)m + 63) + 15)) + 2));
+    lx_step(lx_job, 9, lx_count(((long long)n + 16 - 1) / 16), lx_count((((long long)m + 63) / 64 + 16*16 - 1) / (16*16)), lx_count(1), (3 * lx_greater(0, (-lx_greater(-0.015625 * ((double)m + 63), -1 * (0.5 * (0.5 * (0.015625 * ((double)m + 63) - 1) + (-lx_greater(-0.015625 * ((double)m + 63), -1 * (0.5 * (0.015625 * ((double)m + 63) - 1) + 256)) - 1)) + 16)) - 0.5 * (0.5 * (0.015625 * ((double)m + 63) - 1) + (-lx_greater(-0.015625 * ((double)m + 63), -1 * (0.5 * (0.015625 * ((double)m + 63) - 1) + 256)) - 1)))) + 1));
+    lx_step(lx_job, 10, lx_count(((long long)n + 16 - 1) / 16), lx_count(((long long)m + 64*16 - 1) / (64*16)), lx_count(1), (3 * lx_greater(0, (-lx_greater(-1 * (double)m, -1 * (0.5 * (0.5 * ((double)m - 1) + (-lx_greater(-1 * (double)m, -1 * (0.5 * ((double)m - 1) + 1024)) - 1)) + 64)) - 0.5 * (0.5 * ((double)m - 1) + (-lx_greater(-1 * (double)m, -1 * (0.5 * ((double)m - 1) + 1024)) - 1)))) + 1));
+  } else {
+    lx_step(lx_job, 11, lx_count(((long long)n + 16*16 - 1) / (16*16)), lx_count(1), lx_count(1), (3 * lx_greater(0, (double)m) + 2));
+  }
+  (void)m; (void)n;
 }
 
-static void lx_launch_middle(struct lx_job *lx_job, cl_int l, cl_int m, cl_int n, cl_mem a, cl_mem y)
+static void lx_launch_sat1(struct lx_job *lx_job, cl_int m, cl_int n, cl_mem a, cl_mem s)
 {
-  cl_kernel lx_kernels[6] = {NULL};
-  const int lx_own_y_last_part = (long long)l * (long long)n < lx_thresholds_middle[0].used_number && (long long)m - 1 >= lx_thresholds_middle[1].used_number;
-  cl_mem lx_mem_y_last_part = lx_own_y_last_part ? lx_own_room(lx_job, LX_MAX(((long long)m + 62) / 64, 1) * LX_MAX((long long)l, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int)) : NULL;
-  const int lx_own_y_last_part_2 = (long long)l * (long long)n < lx_thresholds_middle[0].used_number && (long long)m - 1 >= lx_thresholds_middle[1].used_number;
-  cl_mem lx_mem_y_last_part_2 = lx_own_y_last_part_2 ? lx_own_room(lx_job, LX_MAX((((long long)m + 62) / 64 + 15) / 16, 1) * LX_MAX((long long)l, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int)) : NULL;
+  cl_kernel lx_kernels[12] = {NULL};
+  int lx_n;
+  const int lx_own_r_part_4 = (long long)m < lx_thresholds_sat1[0].used_number && (long long)n >= lx_thresholds_sat1[1].used_number;
+  cl_mem lx_mem_r_part_4 = lx_own_r_part_4 ? lx_own_room(lx_job, LX_MAX((long long)m, 1) * LX_MAX(((long long)n + 2303) / 2304, 1), sizeof(unsigned int)) : NULL;
+  const int lx_own_s_last_part = (long long)n < lx_thresholds_sat1[4].used_number && (long long)m >= lx_thresholds_sat1[5].used_number;
+  cl_mem lx_mem_s_last_part = lx_own_s_last_part ? lx_own_room(lx_job, LX_MAX(((long long)m + 63) / 64, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int)) : NULL;
+  const int lx_own_s_last_part_2 = (long long)n < lx_thresholds_sat1[4].used_number && (long long)m >= lx_thresholds_sat1[5].used_number;
+  cl_mem lx_mem_s_last_part_2 = lx_own_s_last_part_2 ? lx_own_room(lx_job, LX_MAX((((long long)m + 63) / 64 + 15) / 16, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int)) : NULL;
   lx_make_kernels(lx_job, lx_kernels);
-  lx_set(lx_job, 0, 0, sizeof l, &l), lx_set(lx_job, 0, 1, sizeof m, &m);
-  lx_set(lx_job, 0, 2, sizeof n, &n), lx_set(lx_job, 0, 3, sizeof a, &a);
-  lx_set(lx_job, 0, 4, sizeof lx_mem_y_last_part, &lx_mem_y_last_part);
-  lx_set(lx_job, 1, 0, sizeof l, &l), lx_set(lx_job, 1, 1, sizeof m, &m);
-  lx_set(lx_job, 1, 2, sizeof n, &n), lx_set(lx_job, 1, 3, sizeof lx_mem_y_last_part, &lx_mem_y_last_part);
-  lx_set(lx_job, 1, 4, sizeof lx_mem_y_last_part_2, &lx_mem_y_last_part_2);
-  lx_set(lx_job, 2, 0, sizeof l, &l), lx_set(lx_job, 2, 1, sizeof m, &m);
-  lx_set(lx_job, 2, 2, sizeof n, &n), lx_set(lx_job, 2, 3, sizeof y, &y);
-  lx_set(lx_job, 2, 4, sizeof lx_mem_y_last_part_2, &lx_mem_y_last_part_2);
-  lx_set(lx_job, 3, 0, sizeof l, &l), lx_set(lx_job, 3, 1, sizeof m, &m);
-  lx_set(lx_job, 3, 2, sizeof n, &n), lx_set(lx_job, 3, 3, sizeof lx_mem_y_last_part, &lx_mem_y_last_part);
-  lx_set(lx_job, 3, 4, sizeof lx_mem_y_last_part_2, &lx_mem_y_last_part_2);
-  lx_set(lx_job, 4, 0, sizeof l, &l), lx_set(lx_job, 4, 1, sizeof m, &m);
-  lx_set(lx_job, 4, 2, sizeof n, &n), lx_set(lx_job, 4, 3, sizeof a, &a);
-  lx_set(lx_job, 4, 4, sizeof y, &y), lx_set(lx_job, 4, 5, sizeof lx_mem_y_last_part, &lx_mem_y_last_part);
-  lx_set(lx_job, 5, 0, sizeof l, &l), lx_set(lx_job, 5, 1, sizeof m, &m);
-  lx_set(lx_job, 5, 2, sizeof n, &n), lx_set(lx_job, 5, 3, sizeof a, &a);
-  lx_set(lx_job, 5, 4, sizeof y, &y);
-  lx_run_middle(lx_job, l, m, n);
+  lx_set(lx_job, 0, 0, sizeof m, &m), lx_set(lx_job, 0, 1, sizeof n, &n);
+  lx_set(lx_job, 0, 2, sizeof a, &a), lx_set(lx_job, 0, 3, sizeof lx_mem_r_part_4, &lx_mem_r_part_4);
+  lx_set(lx_job, 1, 0, sizeof m, &m), lx_set(lx_job, 1, 1, sizeof n, &n);
+  lx_set(lx_job, 1, 2, sizeof lx_mem_r_part_4, &lx_mem_r_part_4);
+  lx_set(lx_job, 2, 0, sizeof m, &m), lx_set(lx_job, 2, 1, sizeof n, &n);
+  lx_set(lx_job, 2, 2, sizeof a, &a), lx_set(lx_job, 2, 3, sizeof s, &s);
+  lx_set(lx_job, 2, 4, sizeof lx_mem_r_part_4, &lx_mem_r_part_4);
+  for (lx_n = 3; lx_n < 6; ++lx_n) {
+    lx_set(lx_job, lx_n, 0, sizeof m, &m), lx_set(lx_job, lx_n, 1, sizeof n, &n);
+    lx_set(lx_job, lx_n, 2, sizeof a, &a), lx_set(lx_job, lx_n, 3, sizeof s, &s);
+  }
+  lx_set(lx_job, 6, 0, sizeof m, &m), lx_set(lx_job, 6, 1, sizeof n, &n);
+  lx_set(lx_job, 6, 2, sizeof s, &s), lx_set(lx_job, 6, 3, sizeof lx_mem_s_last_part, &lx_mem_s_last_part);
+  lx_set(lx_job, 7, 0, sizeof m, &m), lx_set(lx_job, 7, 1, sizeof n, &n);
+  lx_set(lx_job, 7, 2, sizeof lx_mem_s_last_part, &lx_mem_s_last_part), lx_set(lx_job, 7, 3, sizeof lx_mem_s_last_part_2, &lx_mem_s_last_part_2);
+  lx_set(lx_job, 8, 0, sizeof m, &m), lx_set(lx_job, 8, 1, sizeof n, &n);
+  lx_set(lx_job, 8, 2, sizeof s, &s), lx_set(lx_job, 8, 3, sizeof lx_mem_s_last_part_2, &lx_mem_s_last_part_2);
+  lx_set(lx_job, 9, 0, sizeof m, &m), lx_set(lx_job, 9, 1, sizeof n, &n);
+  lx_set(lx_job, 9, 2, sizeof lx_mem_s_last_part, &lx_mem_s_last_part), lx_set(lx_job, 9, 3, sizeof lx_mem_s_last_part_2, &lx_mem_s_last_part_2);
+  lx_set(lx_job, 10, 0, sizeof m, &m), lx_set(lx_job, 10, 1, sizeof n, &n);
+  lx_set(lx_job, 10, 2, sizeof s, &s), lx_set(lx_job, 10, 3, sizeof lx_mem_s_last_part, &lx_mem_s_last_part);
+  lx_set(lx_job, 11, 0, sizeof m, &m), lx_set(lx_job, 11, 1, sizeof n, &n);
+  lx_set(lx_job, 11, 2, sizeof s, &s);
+  lx_run_sat1(lx_job, m, n);
   lx_free_kernels(lx_job);
-  if (lx_own_y_last_part)
-    lx_free_own_room(lx_job, lx_mem_y_last_part, LX_MAX(((long long)m + 62) / 64, 1) * LX_MAX((long long)l, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int));
-  if (lx_own_y_last_part_2)
-    lx_free_own_room(lx_job, lx_mem_y_last_part_2, LX_MAX((((long long)m + 62) / 64 + 15) / 16, 1) * LX_MAX((long long)l, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int));
+  if (lx_own_r_part_4)
+    lx_free_own_room(lx_job, lx_mem_r_part_4, LX_MAX((long long)m, 1) * LX_MAX(((long long)n + 2303) / 2304, 1), sizeof(unsigned int));
+  if (lx_own_s_last_part)
+    lx_free_own_room(lx_job, lx_mem_s_last_part, LX_MAX(((long long)m + 63) / 64, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int));
+  if (lx_own_s_last_part_2)
+    lx_free_own_room(lx_job, lx_mem_s_last_part_2, LX_MAX((((long long)m + 63) / 64 + 15) / 16, 1) * LX_MAX((long long)n, 1), sizeof(unsigned int));
 }
 
 /* Why the launches do not mean the loops; NULL: they do. */
-static const char *lx_refusal_middle(int l, int m, int n)
+static const char *lx_refusal_sat1(int m, int n)
 {
-  return !((long long)m <= 2147483647 - 64) ? "the bound m is too near the end of int" :
-         !((long long)l <= 2147483647 - 16) ? "the bound l is too near the end of int" :
-         !((long long)n <= 2147483647 - 16) ? "the bound n is too near the end of int" :
-         !(((long long)m + 62) / 64 <= 2147483647 - 16) ? "the bound (m + 62) / 64 is too near the end of int" :
-         !((long long)m + 62 >= -2147483647 && (long long)m + 62 <= 2147483647) ? "m + 62 overflows" :
-         !((((long long)m + 62) / 64 + 15) / 16 <= 2147483647 - 1) ? "the bound ((m + 62) / 64 + 15) / 16 is too near the end of int" :
-         !(((long long)m + 62) / 64 + 15 >= -2147483647 && ((long long)m + 62) / 64 + 15 <= 2147483647) ? "(m + 62) / 64 + 15 overflows" :
-         !(LX_MAX(((long long)m + 62) / 64, 1) <= 281474976710656LL && LX_MAX((long long)l, 1) <= 281474976710656LL / LX_MAX(((long long)m + 62) / 64, 1) && LX_MAX((long long)n, 1) <= 281474976710656LL / (LX_MAX(((long long)m + 62) / 64, 1) * LX_MAX((long long)l, 1))) ? "y_last_part would be too large" :
-         !(LX_MAX((((long long)m + 62) / 64 + 15) / 16, 1) <= 281474976710656LL && LX_MAX((long long)l, 1) <= 281474976710656LL / LX_MAX((((long long)m + 62) / 64 + 15) / 16, 1) && LX_MAX((long long)n, 1) <= 281474976710656LL / (LX_MAX((((long long)m + 62) / 64 + 15) / 16, 1) * LX_MAX((long long)l, 1))) ? "y_last_part_2 would be too large" :
+  return !((long long)n <= 2147483647 - 2304) ? "the bound n is too near the end of int" :
+         !(((long long)n + 2303) / 2304 <= 2147483647 - 2304) ? "the bound (n + 2303) / 2304 is too near the end of int" :
+         !((long long)n + 2303 >= -2147483647 && (long long)n + 2303 <= 2147483647) ? "n + 2303 overflows" :
+         !((long long)m <= 2147483647 - 64*16) ? "the bound m is too near the end of int" :
+         !((long long)n / 128 * 128 <= 2147483647 - 128) ? "the bound n / Tk * Tk is too near the end of int" :
+         !(((long long)m + 63) / 64 <= 2147483647 - 16*16) ? "the bound (m + 63) / 64 is too near the end of int" :
          !((long long)m + 63 >= -2147483647 && (long long)m + 63 <= 2147483647) ? "m + 63 overflows" :
+         !((((long long)m + 63) / 64 + 15) / 16 <= 2147483647 - 1) ? "the bound ((m + 63) / 64 + 15) / 16 is too near the end of int" :
+         !(((long long)m + 63) / 64 + 15 >= -2147483647 && ((long long)m + 63) / 64 + 15 <= 2147483647) ? "(m + 63) / 64 + 15 overflows" :
+         !(LX_MAX((long long)m, 1) <= 281474976710656LL && LX_MAX(((long long)n + 2303) / 2304, 1) <= 281474976710656LL / LX_MAX((long long)m, 1)) ? "r_part_4 would be too large" :
+         !(LX_MAX(((long long)m + 63) / 64, 1) <= 281474976710656LL && LX_MAX((long long)n, 1) <= 281474976710656LL / LX_MAX(((long long)m + 63) / 64, 1)) ? "s_last_part would be too large" :
+         !(LX_MAX((((long long)m + 63) / 64 + 15) / 16, 1) <= 281474976710656LL && LX_MAX((long long)n, 1) <= 281474976710656LL / LX_MAX((((long long)m + 63) / 64 + 15) / 16, 1)) ? "s_last_part_2 would be too large" :
          NULL;
 }
 
-int middle_cl(cl_command_queue lx_queue, int l, int m, int n, cl_mem a, cl_mem y)
+int sat1_cl(cl_command_queue lx_queue, int m, int n, cl_mem a, cl_mem s)
 {
-  struct lx_use lx_uses[2];
-  struct lx_job lx_job = lx_begin(&lx_part_middle, lx_uses);
-  lx_tune(&lx_tuning_middle);
-  if (lx_refusal_middle(l, m, n) != NULL)
+  struct lx_use lx_uses[6];
+  struct lx_job lx_job = lx_begin(&lx_part_sat1, lx_uses);
+  lx_tune(&lx_tuning_sat1);
+  if (lx_refusal_sat1(m, n) != NULL)
     return CL_INVALID_VALUE;
   /* What is computed for the launches is asked for before the first of them. */
-  lx_run_middle(&lx_job, l, m, n);
+  lx_run_sat1(&lx_job, m, n);
   if (lx_job.status != CL_SUCCESS || lx_job.launched == 0)
     return lx_job.status;
-  if (a == y)
+  if (a == s)
     return CL_MEM_COPY_OVERLAP;
   lx_open_on(&lx_job, lx_queue);
-  lx_launch_middle(&lx_job, (cl_int)l, (cl_int)m, (cl_int)n, a, y);
+  lx_launch_sat1(&lx_job, (cl_int)m, (cl_int)n, a, s);
   lx_end(&lx_job);
   return lx_job.status;
 }
 
-LX_ALONE int lx_on_device_middle(int l, int m, int n, const int a[restrict l][m][n], int y[restrict l][m][n])
+LX_ALONE int lx_on_device_sat1(int m, int n, const int a[restrict m][n], int s[restrict m + 1][n])
 {
-  struct lx_use lx_uses[2];
+  struct lx_use lx_uses[6];
   struct lx_job lx_job;
-  const double lx_operations = 4 * lx_greater(0, (double)l) * lx_greater(0, ((double)m - 1)) * lx_greater(0, (double)n);
+  const double lx_operations = 5 * lx_greater(0, (double)m) * lx_greater(0, (double)n);
   const char *lx_why = NULL;
-  size_t lx_bytes_a = 0, lx_bytes_y = 0;
-  cl_mem lx_mem_a, lx_mem_y;
-  struct lx_span lx_in_a = {0, 0}, lx_in_y = {0, 0};
-  struct lx_span lx_out_y = {0, 0};
-  void *lx_new_y = NULL;
-  (void)l; (void)m; (void)n; (void)a; (void)y;
-  lx_tune(&lx_tuning_middle);
-  if (lx_is_small(&lx_part_middle, lx_operations))
+  size_t lx_bytes_a = 0, lx_bytes_s = 0;
+  cl_mem lx_mem_a, lx_mem_s;
+  struct lx_span lx_in_a = {0, 0}, lx_in_s = {0, 0};
+  struct lx_span lx_out_s = {0, 0};
+  void *lx_new_s = NULL;
+  (void)m; (void)n; (void)a; (void)s;
+  lx_tune(&lx_tuning_sat1);
+  if (lx_is_small(&lx_part_sat1, lx_operations))
     return 0;
-  lx_job = lx_begin(&lx_part_middle, lx_uses);
-  lx_why = lx_refusal_middle(l, m, n);
+  lx_job = lx_begin(&lx_part_sat1, lx_uses);
+  lx_why = lx_refusal_sat1(m, n);
   if (lx_why == NULL) {
     lx_weigh(&lx_job, lx_operations);
-    lx_run_middle(&lx_job, l, m, n);
+    lx_run_sat1(&lx_job, m, n);
     if (lx_job.status == CL_SUCCESS && lx_job.launched == 0)
       return 1;
-    lx_bytes_a = sizeof(int) * (((long long)m >= 2 && (long long)l >= 1 && (long long)n >= 1) ? (size_t)((long long)l * (long long)m * (long long)n) : 0);
+    lx_bytes_a = sizeof(int) * (((long long)m >= 1 && (long long)n >= 1) ? (size_t)((long long)m * (long long)n) : 0);
     if (lx_bytes_a > 0)
-      lx_in_a = lx_copied(&lx_job, (long long)n, (long long)l * (long long)m * (long long)n, sizeof(int));
-    lx_bytes_y = sizeof(int) * (((long long)l >= 1 && (long long)m >= 2 && (long long)n >= 1) ? (size_t)((long long)l * (long long)m * (long long)n) : 0);
-    if (lx_bytes_y > 0)
-      lx_in_y = lx_copied(&lx_job, 0, (long long)l * (long long)m * (long long)n - (long long)m * (long long)n + (long long)n, sizeof(int));
-    if (lx_bytes_y > 0)
-      lx_out_y = lx_copied(&lx_job, (long long)n, (long long)l * (long long)m * (long long)n, sizeof(int));
+      lx_in_a = lx_copied(&lx_job, 0, (long long)m * (long long)n, sizeof(int));
+    lx_bytes_s = sizeof(int) * (((long long)m >= 1 && (long long)n >= 1) ? (size_t)((long long)m * (long long)n + (long long)n) : 0);
+    if (lx_bytes_s > 0)
+      lx_in_s = lx_copied(&lx_job, 0, (long long)n, sizeof(int));
+    if (lx_bytes_s > 0)
+      lx_out_s = lx_copied(&lx_job, (long long)n, (long long)m * (long long)n + (long long)n, sizeof(int));
   }
   if (lx_why == NULL && lx_bytes_a > 0 && a == NULL)
     lx_why = "a is a null pointer";
-  if (lx_why == NULL && lx_bytes_y > 0 && y == NULL)
-    lx_why = "y is a null pointer";
-  if (lx_why == NULL && !lx_apart(a, lx_bytes_a, y, lx_bytes_y))
-    lx_why = "a and y overlap";
+  if (lx_why == NULL && lx_bytes_s > 0 && s == NULL)
+    lx_why = "s is a null pointer";
+  if (lx_why == NULL && !lx_apart(a, lx_bytes_a, s, lx_bytes_s))
+    lx_why = "a and s overlap";
   if (lx_why != NULL)
     lx_refuse(&lx_job, CL_INVALID_VALUE, lx_why);
   else if (lx_host_is_sooner(&lx_job))
     return 0;
   lx_open(&lx_job);
-  lx_mem_a = lx_room(&lx_job, (long long)l * (long long)m * (long long)n, sizeof(int));
+  lx_mem_a = lx_room(&lx_job, (long long)m * (long long)n, sizeof(int));
   lx_write(&lx_job, lx_mem_a, (const void *)a, lx_in_a);
-  lx_mem_y = lx_room(&lx_job, (long long)l * (long long)m * (long long)n, sizeof(int));
-  lx_write(&lx_job, lx_mem_y, (const void *)y, lx_in_y);
-  lx_launch_middle(&lx_job, (cl_int)l, (cl_int)m, (cl_int)n, lx_mem_a, lx_mem_y);
+  lx_mem_s = lx_room(&lx_job, (long long)m * (long long)n + (long long)n, sizeof(int));
+  lx_write(&lx_job, lx_mem_s, (const void *)s, lx_in_s);
+  lx_launch_sat1(&lx_job, (cl_int)m, (cl_int)n, lx_mem_a, lx_mem_s);
   lx_finish(&lx_job);
   /* What the host would need again is replaced only once everything has arrived. */
-  lx_new_y = lx_fetch(&lx_job, lx_mem_y, lx_out_y);
-  lx_replace(&lx_job, (void *)y, lx_new_y, lx_out_y);
+  lx_new_s = lx_fetch(&lx_job, lx_mem_s, lx_out_s);
+  lx_replace(&lx_job, (void *)s, lx_new_s, lx_out_s);
   lx_free_room(lx_mem_a);
-  lx_free_room(lx_mem_y);
+  lx_free_room(lx_mem_s);
   return lx_done(&lx_job);
 }
 
-LX_LOCAL int lx_try_middle(int l, int m, int n, const int a[restrict l][m][n], int y[restrict l][m][n])
+LX_LOCAL int lx_try_sat1(int m, int n, const int a[restrict m][n], int s[restrict m + 1][n])
 {
-  return LX_UNLIKELY(lx_on_device_middle(l, m, n, a, y));
+  return LX_UNLIKELY(lx_on_device_sat1(m, n, a, s));
 }
 
-void middle(int l, int m, int n, const int a[restrict l][m][n], int y[restrict l][m][n])
+void sat1(int m, int n, const int a[restrict m][n], int s[restrict m + 1][n])
 {
-  if (!lx_try_middle(l, m, n, a, y)) {
+  if (!lx_try_sat1(m, n, a, s)) {
     LX_TIMED
-    middle_on_host(l, m, n, a, y);
+    sat1_on_host(m, n, a, s);
   }
 }

@@ -1,6 +1,6 @@
-/* middle on an OpenCL device. Written by loopxform 0.1.0 from /tmp/w/sr/cases.c; do not edit. */
-#ifndef LOOPXFORM_cases_opencl_middle_H
-#define LOOPXFORM_cases_opencl_middle_H
+/* sat1 on an OpenCL device. Written by loopxform 0.1.0 from /tmp/w/sr/cases.c; do not edit. */
+#ifndef LOOPXFORM_cases_opencl_sat1_H
+#define LOOPXFORM_cases_opencl_sat1_H
 
 #ifndef LOOPXFORM_API
 #define LOOPXFORM_API
@@ -37,21 +37,21 @@ int loopxform_use(cl_command_queue queue);
 #ifdef __cplusplus
 extern "C" {
 /* C++ has no variable-length arrays: the same function, with plain pointers. */
-void middle(int l, int m, int n, const int *a, int *y);
+void sat1(int m, int n, const int *a, int *s);
 }
 #else
 /* As in /tmp/w/sr/cases.c. Runs the loops of the file on the host where OpenCL cannot. */
-void middle(int l, int m, int n, const int a[restrict l][m][n], int y[restrict l][m][n]);
+void sat1(int m, int n, const int a[restrict m][n], int s[restrict m + 1][n]);
 #endif
 
 #ifdef CL_VERSION_1_0 /* include <CL/cl.h> before this header */
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* middle for arrays that are on the device already: enqueues the kernels and returns an OpenCL
+/* sat1 for arrays that are on the device already: enqueues the kernels and returns an OpenCL
    status. The queue's device and context are used. Arrays that are written must not overlap
    others. */
-int middle_cl(cl_command_queue lx_queue, int l, int m, int n, cl_mem a, cl_mem y);
+int sat1_cl(cl_command_queue lx_queue, int m, int n, cl_mem a, cl_mem s);
 
 #ifdef __cplusplus
 }

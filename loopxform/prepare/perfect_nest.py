@@ -59,13 +59,14 @@ def has_few_iterations(loop: For) -> bool:
     return fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
 
 
-def told_apart(derivation: Derivation) -> Derivation:
+def told_apart(derivation: Derivation, before: Function | None = None) -> Derivation:
     """Loops one after the other that count with the same name get names of their own, but for one
-    that leaves its count in the variable."""
+    that leaves its count in the variable; of names that loops share in `before`, none."""
+    known = set[str]() if before is None else _shared_names(before)
     while True:
         fn = derivation.function
         times = Counter(s.loop.var for s in loops(fn))
-        shared = next((v for v, n in times.items() if n > 1), None)
+        shared = next((v for v, n in times.items() if n > 1 and v not in known), None)
         if shared is None:
             return derivation
         name = fresh(fn, shared)
@@ -74,6 +75,11 @@ def told_apart(derivation: Derivation) -> Derivation:
         if step is None:
             return derivation
         derivation = derivation.then(step)
+
+
+def _shared_names(fn: Function) -> set[str]:
+    times = Counter(s.loop.var for s in loops(fn))
+    return {v for v, n in times.items() if n > 1}
 
 
 def undeclared(derivation: Derivation) -> Derivation:

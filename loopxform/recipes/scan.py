@@ -173,9 +173,9 @@ def new_loops(w: Work, before: set[str]) -> list[str]:
 
 def in_parts(w: Work, var: str, size: int, allowed: str) -> str:
     """Computes running values in chunks; the loop over these."""
-    before = {site.loop.var for site in loops(w.fn)}
+    before, whole = {site.loop.var for site in loops(w.fn)}, w.fn
     w.do(ReduceThenScan(var, str(size), allowed))
-    w.derivation = told_apart(w.derivation)
+    w.derivation = told_apart(w.derivation, whole)
     new = [site for site in loops(w.fn) if site.loop.var not in before]
     depth = min(len(s.path) for s in new)
     return next(s.loop.var for s in new if len(s.path) == depth and not s.loop.parallel)

@@ -23,7 +23,7 @@ from dataclasses import replace
 from functools import partial
 
 from loopxform.analysis.running import Scan, scan_of
-from loopxform.errors import LoopxformError
+from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Expr, For
@@ -66,7 +66,9 @@ def in_versions(
         only = mapped[taken[0].label]
         return replace(only, derivation=nest.derivation.extended(only.derivation), nest=nest)
     step = choice(nest.parallel[0], taken, named)
-    derivation = nest.derivation.titled("Versions").then(step)
+    derivation = nest.derivation.titled("Versions").tried(step)
+    if isinstance(derivation, TransformError):
+        return plain
     return replace(items, derivation=derivation, nest=nest)
 
 

@@ -78,7 +78,7 @@ def _parts(
     for size in sizes:
         before = {s.loop.var for s in loops(w.fn)}
         w.do(ReduceThenScan(between, str(size), allowed))
-        w.derivation = told_apart(w.derivation)
+        w.derivation = told_apart(w.derivation, nest.function)
         body = nest.of(w.derivation).innermost.body
         new = [s for s in body if isinstance(s, For) and s.var not in before]
         chunks += [s.var for s in new if s.parallel]
@@ -88,7 +88,7 @@ def _parts(
     w.do(*(Expand(name, nest.parallel) for name in shared))
     w.stage("The chunks are nests of their own")
     w.do(Distribute(nest.parallel, tuple(chunks)))
-    w.derivation = told_apart(w.derivation)
+    w.derivation = told_apart(w.derivation, nest.function)
     if not rows:
         for name in made:
             rank = len(nest.parallel) + 1

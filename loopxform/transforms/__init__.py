@@ -34,9 +34,11 @@ from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
+from loopxform.transforms.reductions.row_sums import RowSums
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
+from loopxform.transforms.restructure.defer_update import DeferUpdate
 from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
@@ -109,6 +111,7 @@ STEPS: dict[str, type[Step]] = {
         RemoveUnitLoop,
         Distribute,
         DistributeGuard,
+        DeferUpdate,
         Fuse,
         Hoist,
         Rematerialise,
@@ -122,6 +125,7 @@ STEPS: dict[str, type[Step]] = {
         Unstripmine,
         Rfactor,
         ReduceThenScan,
+        RowSums,
         AtomicUpdates,
         PrivatiseUpdates,
         SinkTail,
@@ -182,6 +186,7 @@ __all__ = [
     "CopyParameter",
     "CopyToLocal",
     "CopyToPrivate",
+    "DeferUpdate",
     "Derivation",
     "Dispatch",
     "Distribute",
@@ -217,6 +222,7 @@ __all__ = [
     "Reverse",
     "Rfactor",
     "RoundRobin",
+    "RowSums",
     "ScalarToMemory",
     "Scalarise",
     "SeparateFullTiles",
