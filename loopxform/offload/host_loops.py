@@ -199,7 +199,7 @@ def _more(program: Program, after: Derivation) -> bool:
 def _left(program: Program, s: For) -> bool:
     """A loop that holds parallel ones is the host's, any other is run in order."""
     verdict = program.verdicts().get(s.var)
-    why = in_order(s, verdict)
+    why = in_order(s, verdict, program.sought)
     if s.var in program.fronts:
         why = f"it counts wave fronts, {program.fronts[s.var]}"
     searched = program.searches.get(s.origin.loc) if s.origin.loc else None

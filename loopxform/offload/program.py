@@ -98,6 +98,7 @@ def offload(
 
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
         program = Program(derivation, options, limits.costs, fp, fused=dict(fused))
+        program.sought |= searched.sought
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
