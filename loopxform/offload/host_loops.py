@@ -26,6 +26,7 @@ from loopxform.offload.order_reasons import in_order
 from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
 from loopxform.offload.reductions import in_parts
 from loopxform.offload.right_looking import by_columns
+from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.integral_images import rows_then_columns
@@ -86,7 +87,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
         _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
     )
     made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
-    return made or _waves(program, s) or _left(program, s)
+    return made or apart_by_starts(program, s) or _waves(program, s) or _left(program, s)
 
 
 def _sums_of_rows(program: Program, s: For) -> bool:

@@ -26,8 +26,8 @@ from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Expr, For
-from loopxform.ir.visit import loads, resolve, stmt_exprs, walk
+from loopxform.ir.nodes import Bin, Expr, For, Tile
+from loopxform.ir.visit import loads, names, resolve, stmt_exprs, walk
 from loopxform.model.footprint import linear
 from loopxform.model.saturation import filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential
@@ -36,7 +36,7 @@ from loopxform.recipes.deriving import Work
 from loopxform.recipes.split_scan import in_chunks
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
-from loopxform.recipes.versions import REFUSALS, parallelism
+from loopxform.recipes.versions import REFUSALS, all_terms, parallelism
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
@@ -80,19 +80,28 @@ def has_running_values(nest: Nest) -> bool:
 @record
 class _Scanned:
     """A nest with running values in its sequential loop, which counts upwards: how many rows it
-    has, how long they are, and whether more of what an iteration touches lies along that loop than
-    along any parallel one."""
+    has, how long they are, where the host can tell, how long all of them are together, where data
+    tell the former and a size the latter, and whether more of what an iteration touches lies along
+    that loop than along any parallel one."""
 
     nest: Nest
     loop: For
     rows: Expr
-    length: Expr
+    length: Expr | None
+    total: Expr | None
     is_along: bool
+
+    def is_long(self, least: Tile) -> Expr:
+        """Whether rows have so many elements, on average where data tell their lengths."""
+        if self.length is not None:
+            return Bin(">=", self.length, least)
+        assert self.total is not None
+        return Bin(">=", self.total, Bin("*", self.rows, least))
 
 
 def _scanned(nest: Nest) -> _Scanned | None:
-    """None where the host cannot count the rows, or how long they are, or nothing runs through
-    them."""
+    """None where the host cannot count the rows, or nothing tells how long they are, or nothing
+    runs through them."""
     inside = sequential(nest.innermost.body)
     if len(inside) != 1 or len([s for s in nest.innermost.body if isinstance(s, For)]) != 1:
         return None
@@ -104,20 +113,23 @@ def _scanned(nest: Nest) -> _Scanned | None:
         w.attempt(Normalise(loop.var))
     scanned = nest.alone().of(w.derivation)
     found, (site,) = parallelism(scanned), resolve(w.fn, loop.var)
-    if found is None or found.terms is None:
+    total = None if found is None or found.terms is not None else all_terms(nest)
+    if found is None or (found.terms is None and total is None):
         return None
     scan = scan_of(w.fn, site.path)
     if not isinstance(scan, Scan) or scan.only_reduces:
         return None
-    return _Scanned(scanned, site.loop, found.results, found.terms, _is_along(scanned, site.loop))
+    along = _is_along(scanned, site.loop)
+    return _Scanned(scanned, site.loop, found.results, found.terms, total, along)
 
 
 def _is_along(nest: Nest, loop: For) -> bool:
+    """Of what the loop touches anew in each iteration."""
     counts = dict.fromkeys((loop.var, *nest.parallel), 0)
-    for _, s in walk(loop.body):
-        elements = [x for e in stmt_exprs(s) for x in loads(e)]
+    every = (x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in loads(e))
+    for x in (x for x in every if loop.var in names(x)):
         for v in counts:
-            counts[v] += sum(linear(poly(x.index[-1]), v) in (1, -1) for x in elements)
+            counts[v] += linear(poly(x.index[-1]), v) in (1, -1)
     return counts.pop(loop.var) > max(counts.values())
 
 
@@ -140,33 +152,35 @@ class _Versions:
     named: Thresholds
 
     def along(self) -> list[tuple[Version, Tiled]]:
-        costs, rows, length = self.limits.costs, self.found.rows, self.found.length
+        costs, found = self.limits.costs, self.found
         groups = self._groups({})
         if groups is None:
             return [self._last()]
         made = []
-        chunks = self._chunks((costs.scan_terms,), rows=True)
-        if chunks is not None:
+        chunks = None
+        if found.length is not None:
+            chunks = self._chunks((costs.scan_terms,), rows=True)
+        if chunks is not None and found.length is not None:
             few = self.named("suff_group_par", filling_groups(self.limits, groups.sizes["Tx"]))
             long = self.named("suff_inner_par", costs.several_chunks * costs.scan_terms)
             about = "several groups for each row, chunks of which are run twice"
-            asked = Bin("<", rows, few), Bin(">=", length, long)
+            asked = Bin("<", found.rows, few), Bin(">=", found.length, long)
             made.append(self._version("chunks", about, chunks, *asked))
         wide = self.named("suff_intra_par", groups.sizes["Tx"])
         about = "a group for each row, chunk after chunk"
-        made.append(self._version("groups", about, groups, Bin(">=", length, wide)))
+        made.append(self._version("groups", about, groups, found.is_long(wide)))
         lanes = self._groups({"Tx": self.limits.warp}) if self.limits.warp > 1 else None
         if lanes is not None:
             wide = self.named("suff_intra_par", self.limits.warp)
             about = "a group for each row, of the work-items that run in lockstep"
-            made.append(self._version("lanes", about, lanes, Bin(">=", length, wide)))
+            made.append(self._version("lanes", about, lanes, found.is_long(wide)))
         return [*made, self._last()]
 
     def across(self) -> list[tuple[Version, Tiled]]:
         costs = self.limits.costs
         sizes = (costs.scan_item_terms, costs.combined_alone)
         chunks = self._chunks(sizes, rows=False)
-        if chunks is None:
+        if chunks is None or self.found.length is None:
             return [self._last()]
         few = self.named("suff_outer_par", filling_items(self.limits))
         long = self.named("suff_inner_par", costs.several_chunks * costs.scan_item_terms)

@@ -233,7 +233,7 @@ def _by_mean(
     named: Thresholds,
 ) -> list[tuple[Version, Tiled]]:
     """Those for results of as many terms as data say; none where nothing tells the mean."""
-    terms = _all_terms(nest)
+    terms = all_terms(nest)
     if terms is None or limits.warp < 2:
         return []
     groups = _by_groups(nest, limits, options)
@@ -256,7 +256,7 @@ def _by_mean(
     ]
 
 
-def _all_terms(nest: Nest) -> Expr | None:
+def all_terms(nest: Nest) -> Expr | None:
     """How many terms all results have together at most: what an array has that these are read
     along, one after the other; None where no size of the caller's says so."""
     (loop,) = sequential(nest.innermost.body)

@@ -53,6 +53,7 @@ from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
+from loopxform.transforms.restructure.rows_apart import RowsApart
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
@@ -90,6 +91,7 @@ STEPS: dict[str, type[Step]] = {
         PackOperands,
         Unfold,
         Parallelise,
+        RowsApart,
         Privatise,
         Scalarise,
         Carry,
@@ -223,6 +225,7 @@ __all__ = [
     "Rfactor",
     "RoundRobin",
     "RowSums",
+    "RowsApart",
     "ScalarToMemory",
     "Scalarise",
     "SeparateFullTiles",
