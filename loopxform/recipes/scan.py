@@ -59,7 +59,8 @@ class ScanInGroup:
         if not isinstance(scan, Scan):
             return NO_CHUNKS
         is_chunk = (fixed_length(found[0]) or 0) >= question.costs.scan_terms
-        if not (question.few or question.asked or (is_chunk and not scan.only_reduces)):
+        few = question.few and (len(nest.parallel) == 1 or not scan.only_reduces)
+        if not (few or question.asked or (is_chunk and not scan.only_reduces)):
             return NO_CHUNKS
         k = found[0].var
         return Choice(self.name, (), k, group=("Tx",), shared=((k,),))

@@ -58,13 +58,15 @@ def in_chunks(
 def _mapped(nest: Nest, limits: Limits, options: Options, *, rows: bool) -> Tiled:
     """A nest of chunks, or one that passes values on. Raises UnsupportedC, TransformError,
     LimitError."""
+    plain = partial(one_nest, nest, {}, None, limits, options, strict=False, few=rows)
     inside = sequential(nest.innermost.body)
-    if rows and inside and fixed_trips(inside[0]) is None:
-        derive = partial(one_nest, nest, {}, "scan", limits, options, strict=True)
-        done = possible(derive, *REFUSALS)
-        if not isinstance(done, LoopxformError):
-            return done
-    return one_nest(nest, {}, None, limits, options, strict=False, few=rows)
+    if not rows or not inside:
+        return plain()
+    if fixed_trips(inside[0]) is not None and (done := plain()).recipe in ("reduce", "scan"):
+        return done
+    derive = partial(one_nest, nest, {}, "scan", limits, options, strict=True)
+    group = possible(derive, *REFUSALS)
+    return plain() if isinstance(group, LoopxformError) else group
 
 
 def _parts(
