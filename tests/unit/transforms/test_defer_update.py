@@ -20,7 +20,9 @@ LISTINGS = {
     "scalar-first": (loop("s += a[j]; x[i + 1][j] = s - 2 * x[i][j];"), "defer-update x j k"),
     "stored-before-the-update": (loop("x[i + 1][j] = b[j] * s; s += a[j];"), STEP),
     "of-the-counter": (loop("s = a[j]; x[i][j] = s + j;"), STEP),
-    "backwards": (loop("s ^= a[j]; x[i + 1][j] = x[i][j] + s;", "int j = n - 1; j >= 0; j--"), STEP),
+    "backwards": (
+        loop("s ^= a[j]; x[i + 1][j] = x[i][j] + s;", "int j = n - 1; j >= 0; j--"), STEP,
+    ),
     "in-steps": (loop("s += a[j]; x[i + 1][j] = x[i][j] + s;", "int j = 1; j < n; j += 2"), STEP),
     "then-apart": (
         loop("s += a[j]; x[i + 1][j] = x[i][j] + s;"), STEP, "distribute i j_2",

@@ -37,7 +37,9 @@ LISTINGS = {
 }  # fmt: skip
 
 REFUSALS = {
-    "another-sign": (loop("x[i + 1][j + 1] = a[i][j] + x[i][j + 1] + x[i + 1][j] + x[i][j];"), STEP),
+    "another-sign": (
+        loop("x[i + 1][j + 1] = a[i][j] + x[i][j + 1] + x[i + 1][j] + x[i][j];"), STEP,
+    ),
     "three-of-four": (loop("x[i + 1][j + 1] = a[i][j] + x[i][j + 1] + x[i + 1][j];"), STEP),
     "twice": (loop(f"x[i + 1][j + 1] = {TABLE} + x[i][j];"), STEP),
     "another-product": (loop("x[i + 1][j + 1] = a[i][j] * x[i][j] + x[i][j + 1] - x[i + 1][j];"),

@@ -24,8 +24,9 @@ def rows(body: str, header: str = "int k = p[r]; k < p[r + 1]; k++", params: str
 LISTINGS = {
     "segments": (rows("s += v[k]; y[k] = s;"), STEP),
     "in-place": (rows("y[k] = y[k] * 2;"), "rows-apart r sorted"),
-    "of-the-element-before": (rows("y[k] = y[k - 1] + v[k];", "int k = p[r] + 1; k < p[r + 1]; k++"),
-                              STEP),
+    "of-the-element-before": (
+        rows("y[k] = y[k - 1] + v[k];", "int k = p[r] + 1; k < p[r + 1]; k++"), STEP,
+    ),
     "of-the-next-one": (rows("y[k] = y[k + 1] + v[k];", "int k = p[r]; k < p[r + 1] - 1; k++"),
                         STEP),
     "backwards": (rows("s += v[k]; y[k] = s;", "int k = p[r + 1] - 1; k >= p[r]; k--"), STEP),
