@@ -15,11 +15,12 @@ import pytest
 from deriving import TILES, assert_same_meaning
 
 import loopxform as lx
+from loopxform.analysis.running import Scan, scan_of
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
 from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import Function, Opaque
-from loopxform.ir.visit import declared, loops, walk
+from loopxform.ir.visit import declared, loops, resolve, walk
 from loopxform.offload.program import offload
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
@@ -229,3 +230,28 @@ def test_versions_of_rows_agree(block: int, columns: bool) -> None:
         steps = (r.step for r in made.derivation.records)
         done.update(v.label for s in steps if isinstance(s, Dispatch) for v in s.variants)
     assert done["chunks"] >= 1, done
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_is_computed_in_chunks_has_a_name(block: int) -> None:
+    """`check` names the values that need all iterations before; not counters, nor what each
+    iteration has a copy of."""
+    named = 0
+    for seed in range(block * 60, block * 60 + (60 if block else 30)):
+        routine = lx.loads(program(seed))["f"]
+        (verdict,) = (v for v in routine.check() if not v.depth)
+        d = Derivation(routine.function)
+        for name, decl in declared(d.function.body).items():
+            d, _ = (d, None) if decl.shape else d.optional(Privatise(name, "k"))
+        d, _ = d.optional(Normalise("k"))
+        (site,) = resolve(d.function, "k")
+        scan = scan_of(d.function, site.path)
+        if verdict.parallel in ("yes", "privatizable") or not isinstance(scan, Scan):
+            continue
+        if scan.only_reduces or ReduceThenScan("k", "4").check(d.function):
+            continue
+        names = {x.variable for x in verdict.idioms}
+        wanted = {v.var for v in scan.values if v.used}
+        assert wanted & names or not wanted, (seed, names, wanted)
+        named += bool(wanted & names)
+    assert named >= 5, named
