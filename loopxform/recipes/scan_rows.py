@@ -7,8 +7,9 @@
         the first work-item: s is what the chunk ends with
       the first work-item: z[r] = s
 
-What a chunk reads and stores lies in local memory. (Kirk and Hwu, "Programming Massively Parallel
-Processors", section 11.6.)
+What a chunk reads and stores lies in local memory. Where values would be rounded differently, the
+first work-item runs a whole chunk, in order: other groups hide the latency of that. (Kirk and Hwu,
+"Programming Massively Parallel Processors", section 11.6.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import Obstacle, TransformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh, outer_name
-from loopxform.ir.nodes import Assign, Copy, Decl, For, Load, Stmt
+from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, Load, Stmt
 from loopxform.ir.visit import Path, at, declared, loops, reads, replace_at, resolve, walk, writes
 from loopxform.model.choice import Choice
 from loopxform.prepare.parallel_band import Nest, sequential
@@ -41,7 +42,9 @@ from loopxform.transforms import (
     MapTo,
     Parallelise,
     PromoteToLocal,
+    ReduceThenScan,
     RoundRobin,
+    Scalarise,
     ScalarToMemory,
     SeparateFullTiles,
     StageStores,
@@ -90,6 +93,13 @@ def _is_long(loop: For, chunk: int) -> bool:
     return length is None or length > chunk
 
 
+def stays_in_order(fn: Function, var: str, allowed: str) -> bool:
+    """Whether all that keeps running values from being computed in parts is that they would be
+    rounded differently."""
+    problems = ReduceThenScan(var, "2", allowed).check(fn)
+    return bool(problems) and all(o.code == "LX191" for o in problems)
+
+
 class _Row:
     """An iteration of a nest whose loop `var` is computed in chunks, on its way to a group."""
 
@@ -112,10 +122,13 @@ class _Row:
         for array in stored:
             w.attempt(StageStores(array, self.var))
         shared = [v for v in new_loops(w, before) if w.attempt(Parallelise(v))]
-        w.stage("Running values of the chunks of work-items")
-        between = in_parts(w, self.var, own, self.allowed)
-        if items > self.limits.costs.combined_alone:
-            between = in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), self.allowed)
+        if stays_in_order(w.fn, self.var, self.allowed):
+            between = self.var
+        else:
+            w.stage("Running values of the chunks of work-items")
+            between = in_parts(w, self.var, own, self.allowed)
+            if items > self.limits.costs.combined_alone:
+                between = in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), self.allowed)
         w.do(Parallelise(self._passed_on(between, [v.var for v in scan.values])))
         w.stage("What the chunks read in local memory")
         for array in read:
@@ -134,6 +147,8 @@ class _Row:
         """The first work-item passes the values on from chunk to chunk, in memory."""
         once = run_once(self.w, between)
         self.w.do(*(ScalarToMemory(v) for v in values))
+        for v in values:
+            self.w.attempt(Scalarise(v, once))
         return once
 
     def _steps(self) -> list[tuple[Path, Stmt]]:

@@ -33,6 +33,7 @@ from loopxform.model.saturation import filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes import versions
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.scan_rows import stays_in_order
 from loopxform.recipes.split_scan import in_chunks
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
@@ -153,6 +154,9 @@ class _Versions:
 
     def along(self) -> list[tuple[Version, Tiled]]:
         costs, found = self.limits.costs, self.found
+        order = "reassociate" if self.options.reassociate else ""
+        if stays_in_order(found.nest.function, found.loop.var, order):
+            return [*self._lanes("a group for each row, whose chunks run in order"), self._last()]
         groups = self._groups({})
         if groups is None:
             return [self._last()]
@@ -169,12 +173,15 @@ class _Versions:
         wide = self.named("suff_intra_par", groups.sizes["Tx"])
         about = "a group for each row, chunk after chunk"
         made.append(self._version("groups", about, groups, found.is_long(wide)))
+        lanes = "a group for each row, of the work-items that run in lockstep"
+        return [*made, *self._lanes(lanes), self._last()]
+
+    def _lanes(self, about: str) -> list[tuple[Version, Tiled]]:
         lanes = self._groups({"Tx": self.limits.warp}) if self.limits.warp > 1 else None
-        if lanes is not None:
-            wide = self.named("suff_intra_par", self.limits.warp)
-            about = "a group for each row, of the work-items that run in lockstep"
-            made.append(self._version("lanes", about, lanes, found.is_long(wide)))
-        return [*made, self._last()]
+        if lanes is None:
+            return []
+        wide = self.named("suff_intra_par", self.limits.warp)
+        return [self._version("lanes", about, lanes, self.found.is_long(wide))]
 
     def across(self) -> list[tuple[Version, Tiled]]:
         costs = self.limits.costs
