@@ -144,10 +144,11 @@ class _Row:
         w.attempt(SeparateFullTiles(self.over))
 
     def _passed_on(self, between: str, values: list[str]) -> str:
-        """The first work-item passes the values on from chunk to chunk, in memory."""
+        """The first work-item passes the values on from chunk to chunk, in memory; it keeps them in
+        scalars while it runs a whole chunk."""
         once = run_once(self.w, between)
         self.w.do(*(ScalarToMemory(v) for v in values))
-        for v in values:
+        for v in values if between == self.var else ():
             self.w.attempt(Scalarise(v, once))
         return once
 
