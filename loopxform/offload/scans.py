@@ -33,7 +33,7 @@ def in_scans(program: Program, s: For) -> bool:
         return False
     w = Work(program.derivation.titled(f"Running values of the loop over {s.var}"), {})
     allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
-    carried = {fresh(w.fn, f"{a}_last"): a for a in carried_arrays(s)}
+    carried = {fresh(w.fn, f"{a}_last"): a for a in carried_arrays(w.fn, s)}
     for scalar, array in carried.items():
         w.attempt(Carry(array, s.var, scalar))
     for name in sorted(_outer_scalars(w.fn, s.var)):

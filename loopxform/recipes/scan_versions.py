@@ -108,7 +108,7 @@ def _scanned(nest: Nest) -> _Scanned | None:
         return None
     w = Work(nest.alone().derivation.titled("Running values of the rows"), {})
     (loop,) = inside
-    for array in carried_arrays(loop):
+    for array in carried_arrays(w.fn, loop):
         w.attempt(Carry(array, loop.var, fresh(w.fn, f"{array}_last")))
     if ascending(resolve(w.fn, loop.var)[0]):
         w.attempt(Normalise(loop.var))
