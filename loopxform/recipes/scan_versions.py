@@ -24,7 +24,7 @@ from functools import partial
 
 from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import LoopxformError, TransformError
-from loopxform.ir.affine import poly
+from loopxform.ir.affine import poly, value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Expr, For, Tile
 from loopxform.ir.visit import loads, names, resolve, stmt_exprs, walk
@@ -33,6 +33,7 @@ from loopxform.model.saturation import filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes import versions
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.nested_versions import WITHOUT_REUSE
 from loopxform.recipes.scan_rows import stays_in_order
 from loopxform.recipes.split_scan import in_chunks
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -52,7 +53,8 @@ def in_versions(
     """The nest as it is tiled (`plain`, with the sizes that are `given`), or a choice between that
     and versions with more parallelism: those of running values, or of `versions`. Raises
     TransformError."""
-    found = None if limits.vector or options.Rk is not None else _scanned(nest)
+    reused = plain.recipe not in (*WITHOUT_REUSE, "scan")
+    found = None if limits.vector or options.Rk or reused else _scanned(nest)
     if found is None:
         return versions.in_versions(nest, plain, given, limits, options)
     items = possible(partial(_items, found, given, limits, options), *REFUSALS)
@@ -65,6 +67,8 @@ def in_versions(
     mapped = {v.label: tiled for v, tiled in rows}
     if len(taken) == 1:
         only = mapped[taken[0].label]
+        if only is items and not found.nest.derivation.records:
+            return plain
         return replace(only, derivation=nest.derivation.extended(only.derivation), nest=nest)
     step = choice(nest.parallel[0], taken, named)
     derivation = nest.derivation.titled("Versions").tried(step)
@@ -154,6 +158,8 @@ class _Versions:
 
     def along(self) -> list[tuple[Version, Tiled]]:
         costs, found = self.limits.costs, self.found
+        if self._are_short(self.limits.warp):
+            return [self._last()]
         order = "reassociate" if self.options.reassociate else ""
         if stays_in_order(found.nest.function, found.loop.var, order):
             return [*self._lanes("a group for each row, whose chunks run in order"), self._last()]
@@ -162,7 +168,7 @@ class _Versions:
             return [self._last()]
         made = []
         chunks = None
-        if found.length is not None:
+        if found.length is not None and not self._are_short(costs.scan_terms):
             chunks = self._chunks((costs.scan_terms,), rows=True)
         if chunks is not None and found.length is not None:
             few = self.named("suff_group_par", filling_groups(self.limits, groups.sizes["Tx"]))
@@ -176,6 +182,11 @@ class _Versions:
         lanes = "a group for each row, of the work-items that run in lockstep"
         return [*made, *self._lanes(lanes), self._last()]
 
+    def _are_short(self, least: int) -> bool:
+        """Whether rows have fewer elements than that, as can be told in advance."""
+        number = None if self.found.length is None else value_of(self.found.length)
+        return number is not None and number < least
+
     def _lanes(self, about: str) -> list[tuple[Version, Tiled]]:
         lanes = self._groups({"Tx": self.limits.warp}) if self.limits.warp > 1 else None
         if lanes is None:
@@ -185,6 +196,8 @@ class _Versions:
 
     def across(self) -> list[tuple[Version, Tiled]]:
         costs = self.limits.costs
+        if self._are_short(costs.scan_item_terms):
+            return [self._last()]
         sizes = (costs.scan_item_terms, costs.combined_alone)
         chunks = self._chunks(sizes, rows=False)
         if chunks is None or self.found.length is None:
