@@ -51,10 +51,10 @@ def in_versions(
     nest: Nest, plain: Tiled, given: Mapping[str, int], limits: Limits, options: Options
 ) -> Tiled:
     """The nest as it is tiled (`plain`, with the sizes that are `given`), or a choice between that
-    and versions with more parallelism: those of running values, or of `versions`. Raises
-    TransformError."""
-    reused = plain.recipe not in (*WITHOUT_REUSE, "scan")
-    found = None if limits.vector or options.Rk or reused else _scanned(nest)
+    and versions with more parallelism: those of running values, or of `versions`. Chunks are what
+    they are. Raises TransformError."""
+    is_open = plain.recipe in WITHOUT_REUSE and not options.Rk and not limits.vector
+    found = _scanned(nest) if is_open else None
     if found is None:
         return versions.in_versions(nest, plain, given, limits, options)
     items = possible(partial(_items, found, given, limits, options), *REFUSALS)
@@ -140,10 +140,7 @@ def _is_along(nest: Nest, loop: For) -> bool:
 
 def _items(found: _Scanned, given: Mapping[str, int], limits: Limits, options: Options) -> Tiled:
     """A work-item for each row, in order."""
-    done = one_nest(found.nest, given, None, limits, options, strict=False)
-    if done.recipe != "scan":
-        return done
-    return one_nest(found.nest, given, "naive", limits, options, strict=False)
+    return one_nest(found.nest, given, None, limits, options, strict=False)
 
 
 @record
