@@ -91,7 +91,7 @@ class RowSums(Step):
         why = self._obstacle(fn, site)
         if why is not None:
             remedy = "name a loop such as: x[i][j] = a + x[i-1][j] + x[i][j-1] - x[i-1][j-1];"
-            return (Obstacle("LX209", why, where, remedy=remedy),)
+            return (Obstacle("LX216", why, where, remedy=remedy),)
         rounding = rounded(self.array, "+", symbols(fn))
         if rounding and not self.reassociate:
             return (Obstacle("LX191", rounding, where, remedy="allow it: --fp reassociate"),)

@@ -68,7 +68,7 @@ class DeferUpdate(Step):
         why = self._obstacle(fn, site)
         where = site.loop.origin.loc
         remedy = "name a loop such as: s += a[j]; x[i][j] = x[i - 1][j] + s;"
-        return () if why is None else (Obstacle("LX208", why, where, remedy=remedy),)
+        return () if why is None else (Obstacle("LX215", why, where, remedy=remedy),)
 
     def _obstacle(self, fn: Function, site: LoopSite) -> str | None:
         loop, every = site.loop, [s for _, s in walk(site.loop.body)]
