@@ -183,8 +183,11 @@ CODES: dict[str, str] = {
     "LX214": "No array that can take the place of another.",
     "LX217": "No accesses of two loops that a tile of them can make in the other order.",
     "LX218": "No scalar of the loop's body that the element which it is stored to could hold.",
+    "LX215": "No update of an array that can wait for the end of the loop.",
+    "LX216": "No row of a summed-area table that is the sum of two rows.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
+    "LX212": "Rows that an array of row starts does not tell apart.",
     "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "
     "outside of its array, a read of what was never set, work-items that do not meet at a barrier.",
     # OpenMP: what a pragma claims is wrong

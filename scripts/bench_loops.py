@@ -93,6 +93,43 @@ def _rows(body: str, expected: Callable[[Arrays], Arrays], **options: Any) -> Ca
     return Case(text, arguments, lambda n: 8.0 * n * 2048, expected, 16384, options)
 
 
+def _table(
+    body: str,
+    expected: Callable[[Arrays], Arrays],
+    shape: tuple[int, int],
+    kind: str = "int",
+    **options: Any,
+) -> Case:
+    """Loops over a matrix `a`, which fill `y`; its columns are divided, its rows are not."""
+    dtype = np.int32 if kind == "int" else np.float32
+    rows, columns = shape
+
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        a = _ints(random, (rows, n)).astype(dtype)
+        return {"m": rows, "n": n, "a": a, "y": np.zeros((rows, n), dtype)}
+
+    params = f"int m, int n, const {kind} a[restrict m][n], {kind} y[restrict m][n]"
+    text = f"void f({params}) {{ {body} }}"
+    return Case(text, arguments, lambda n: 8.0 * rows * n, expected, columns, options)
+
+
+def _row_scan(kind: str, shape: tuple[int, int], **options: Any) -> Case:
+    body = f"""for (int r = 0; r < m; r++) {{ {kind} s = 0;
+      for (int j = 0; j < n; j++) {{ s += a[r][j]; y[r][j] = s; }} }}"""
+    return _table(body, lambda x: {"y": np.cumsum(x["a"], 1)}, shape, kind, **options)
+
+
+COLUMNS = """for (int j = 0; j < n; j++) y[0][j] = a[0][j];
+  for (int i = 1; i < m; i++) for (int j = 0; j < n; j++) y[i][j] = y[i - 1][j] + a[i][j];"""
+INTEGRAL = """for (int i = 1; i < m; i++) { int s = 0; for (int j = 0; j < n; j++) {
+    s += a[i][j]; y[i][j] = y[i - 1][j] + s; } }"""
+
+
+def _integral(x: Arrays) -> Arrays:
+    a = np.concatenate([x["a"][:1] * 0, x["a"][1:]])
+    return {"y": np.cumsum(np.cumsum(a, 0, dtype=np.int32), 1, dtype=np.int32)}
+
+
 NORM = """float s = 0, q = 0;
   for (int j = 0; j < m; j++) s += x[i][j];
   float mean = s / m;
@@ -311,6 +348,18 @@ CASES: dict[str, Case] = {
         f"{LAST} if (a[i] > 3) y[k++] = a[i];",
         lambda x: {"y": np.resize(np.append(x["a"][x["a"] > 3], np.zeros(x["n"])), x["n"])},
     ),
+    "scan-descending": _scan(
+        "int",
+        "int s = 0; for (int i = n - 1; i >= 0; i--) { s += a[i]; y[i] = s; }",
+        lambda x: {"y": np.cumsum(x["a"][::-1], dtype=np.int32)[::-1]},
+    ),
+    "scan-rows": _row_scan("int", (1 << 14, 1 << 12)),
+    "scan-rows-float": _row_scan("float", (1 << 14, 1 << 12), **REORDERED),
+    "scan-rows-in-order": _row_scan("float", (1 << 14, 1 << 12)),
+    "scan-short-rows": _row_scan("int", (1 << 20, 1 << 6)),
+    "scan-few-rows": _row_scan("int", (16, 1 << 22)),
+    "scan-columns": _table(COLUMNS, lambda x: {"y": np.cumsum(x["a"], 0)}, (1 << 13, 1 << 13)),
+    "integral-image": _table(INTEGRAL, _integral, (1 << 13, 1 << 13)),
     "histogram": _histogram(1 << 24),
     "histogram-large": _histogram(1 << 28),
     "norm": _rows(NORM, _normed),
@@ -334,6 +383,16 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     "prefix-float": lambda torch, x: torch.cumsum(x["a"], 0, out=x["y"]),
     "running-max": lambda torch, x: torch.cummax(x["a"], 0),
     "compaction": lambda torch, x: torch.masked_select(x["a"], x["a"] > 3),
+    "scan-descending": lambda torch, x: torch.cumsum(x["a"].flip(0), 0, dtype=torch.int32).flip(0),
+    "scan-rows": lambda torch, x: torch.cumsum(x["a"], 1, dtype=torch.int32, out=x["y"]),
+    "scan-rows-float": lambda torch, x: torch.cumsum(x["a"], 1, out=x["y"]),
+    "scan-rows-in-order": lambda torch, x: torch.cumsum(x["a"], 1, out=x["y"]),
+    "scan-short-rows": lambda torch, x: torch.cumsum(x["a"], 1, dtype=torch.int32, out=x["y"]),
+    "scan-few-rows": lambda torch, x: torch.cumsum(x["a"], 1, dtype=torch.int32, out=x["y"]),
+    "scan-columns": lambda torch, x: torch.cumsum(x["a"], 0, dtype=torch.int32, out=x["y"]),
+    "integral-image": lambda torch, x: torch.cumsum(
+        torch.cumsum(x["a"], 0, dtype=torch.int32), 1, dtype=torch.int32, out=x["y"]
+    ),
     "histogram": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "histogram-large": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "norm": lambda torch, x: torch.nn.functional.layer_norm(x["x"], (2048,)),

@@ -31,8 +31,10 @@ from loopxform.offload.right_looking import (
     by_pivots,
     in_other_order,
 )
+from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
+from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
@@ -86,9 +88,20 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     """Makes a nest of the loop at `path`, or several loops of it; False where it stays."""
     if s.var in program.hosts or s.var in program.why:
         return False
-    split = not s.parallel and (_split(program, s) or own_arrays(program, s))
+    split = not s.parallel and (
+        _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
+    )
     made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
-    return made or _pivots(program, s) or _waves(program, s) or _left(program, s)
+    made = made or apart_by_starts(program, s) or _pivots(program, s)
+    return made or _waves(program, s) or _left(program, s)
+
+
+def _sums_of_rows(program: Program, s: For) -> bool:
+    """Makes two nests of one that sums up rows and columns: an integral image."""
+    free = program.allowing(program.options, s).reassociate
+    found = rows_then_columns(program.derivation, s.var, reassociate=free)
+    program.derivation = found or program.derivation
+    return found is not None
 
 
 def _nest(program: Program, path: Path, s: For) -> bool:
@@ -211,7 +224,7 @@ def _more(program: Program, after: Derivation) -> bool:
 def _left(program: Program, s: For) -> bool:
     """A loop that holds parallel ones is the host's, any other is run in order."""
     verdict = program.verdicts().get(s.var)
-    why = in_order(s, verdict)
+    why = in_order(s, verdict, program.sought)
     if s.var in program.fronts:
         why = f"it counts wave fronts, {program.fronts[s.var]}"
     searched = program.searches.get(s.origin.loc) if s.origin.loc else None

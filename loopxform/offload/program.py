@@ -47,7 +47,7 @@ from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.prepare.wide_updates import widened
-from loopxform.recipes import versions
+from loopxform.recipes import scan_versions
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.nested_versions import nest_with_groups
@@ -105,6 +105,7 @@ def offload(
     def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
         program = Program(derivation, options, limits.costs, fp, limits, alone=alone)
         program.fused = dict(fused)
+        program.sought |= searched.sought
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
@@ -257,7 +258,7 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
         return product
     if not wish.sizes and (row := in_one_row(here, done, limits, wish.options)) is not done:
         return row
-    versioned = versions.in_versions(here, done, wish.sizes, limits, wish.options)
+    versioned = scan_versions.in_versions(here, done, wish.sizes, limits, wish.options)
     if wish.sizes or versioned is not done or program.alone:
         return versioned
     return nest_with_groups(here, done, limits, wish.options)

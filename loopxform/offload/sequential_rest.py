@@ -145,7 +145,7 @@ def _outermost(body: Iterable[Stmt]) -> Iterator[For]:
 
 
 def _reason(program: Program, s: For) -> str:
-    why = program.why.get(s.var) or in_order(s, program.verdicts().get(s.var))
+    why = program.why.get(s.var) or in_order(s, program.verdicts().get(s.var), program.sought)
     return f"a loop on data: {why}" if is_while(s) else f"{s.var}: {why}"
 
 

@@ -38,7 +38,7 @@ from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
-from loopxform.recipes.scan import ScanInGroup
+from loopxform.recipes.scan_rows import RunningValues
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
 from loopxform.recipes.transposition import Transposition
@@ -59,7 +59,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Vectors(),
     Elementwise(),
     GroupReduction(),
-    ScanInGroup(),
+    RunningValues(),
     CsrStream(),
     IntraGroup(),
     Naive(),

@@ -243,7 +243,7 @@ def _by_mean(
     named: Thresholds,
 ) -> list[tuple[Version, Tiled]]:
     """Those for results of as many terms as data say; none where nothing tells the mean."""
-    terms, found = _all_terms(nest), list[tuple[Version, Tiled]]()
+    terms, found = all_terms(nest), list[tuple[Version, Tiled]]()
     if terms is None or limits.warp < 2:
         return []
 
@@ -289,7 +289,7 @@ def _by_tiles_of_rows(nest: Nest, limits: Limits, options: Options) -> list[tupl
     return found
 
 
-def _all_terms(nest: Nest) -> Expr | None:
+def all_terms(nest: Nest) -> Expr | None:
     """How many terms all results have together at most: what an array has that these are read
     along, one after the other; None where no size of the caller's says so."""
     (loop,) = sequential(nest.innermost.body)

@@ -45,14 +45,15 @@ class Costs:
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
     `short_loop` iterations sooner than a group has shared them out. Where data say how many terms
     results have, tiles of them are computed from `stream_terms` terms on average on, smaller tiles
-    from `long_rows` on, whose work-items sum up `row_unrolled` terms at a time (more need more
-    registers than 2048 work-items of a unit of an H100 have); results that cannot be tiled get as
-    many work-items as run in lockstep from `lane_terms` on.
+    from `long_rows` on, whose work-items sum up `row_unrolled` terms at a time (an H100, rows of
+    very different lengths: 0.72 ms with 8, 0.77 with 32); results that cannot be tiled get as many
+    work-items as run in lockstep from `lane_terms` on.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
-    conflicts. What these make of them is combined in the same way, in `scan_levels` levels at most:
-    results of the second are few. Groups that look back have chunks of `chained_terms` where
-    they keep four bytes of each in local memory, and look at `look_back` chunks before.
+    conflicts; where a work-item runs a chunk, of `scan_item_terms`. What these make of them is
+    combined in the same way, in `scan_levels` levels at most: results of the second are few. Groups
+    that look back have chunks of `chained_terms` where they keep four bytes of each in local
+    memory, and look at `look_back` chunks before.
     Where nothing is used again, a work-item computes so many `elements`. `busy_warps` keep the
     arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
     of its rate with 4, 0.99 with 16).
@@ -106,6 +107,7 @@ class Costs:
     scan_levels: int = 2
     chained_terms: int = 3840
     look_back: int = 256
+    scan_item_terms: int = 64
     elements: int = 1
     lane_terms: int = 8
     stream_terms: int = 4

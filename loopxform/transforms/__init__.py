@@ -36,10 +36,12 @@ from loopxform.transforms.reductions.chain_chunks import ChainChunks
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
+from loopxform.transforms.reductions.row_sums import RowSums
 from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
+from loopxform.transforms.restructure.defer_update import DeferUpdate
 from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
@@ -54,6 +56,7 @@ from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
+from loopxform.transforms.restructure.rows_apart import RowsApart
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
@@ -97,6 +100,7 @@ STEPS: dict[str, type[Step]] = {
         PackOperands,
         Unfold,
         Parallelise,
+        RowsApart,
         Privatise,
         Scalarise,
         Carry,
@@ -118,6 +122,7 @@ STEPS: dict[str, type[Step]] = {
         RemoveUnitLoop,
         Distribute,
         DistributeGuard,
+        DeferUpdate,
         Fuse,
         Hoist,
         Rematerialise,
@@ -133,6 +138,7 @@ STEPS: dict[str, type[Step]] = {
         Rfactor,
         ReduceThenScan,
         ChainChunks,
+        RowSums,
         AtomicUpdates,
         PrivatiseUpdates,
         WidenUpdates,
@@ -202,6 +208,7 @@ __all__ = [
     "CopyParameter",
     "CopyToLocal",
     "CopyToPrivate",
+    "DeferUpdate",
     "Derivation",
     "Dispatch",
     "Distribute",
@@ -239,6 +246,8 @@ __all__ = [
     "Reverse",
     "Rfactor",
     "RoundRobin",
+    "RowSums",
+    "RowsApart",
     "ScalarToMemory",
     "Scalarise",
     "SeparateFullTiles",

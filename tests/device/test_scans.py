@@ -61,6 +61,11 @@ CASES = {
         loop("s = s * 31 + a[k]; y[k] = s;", "unsigned long s = 1;"),
         "int n, const int a[restrict n], unsigned long y[restrict n]",
     ),
+    "backwards": Case(
+        "int s = b[0]; for (int k = n - 1; k >= 0; k--) { s += a[k]; y[k] = s; } b[0] = s;", ONE
+    ),
+    "the-next-element": Case("for (int k = n - 2; k >= 0; k--) b[k] += b[k + 1] * 3u;",
+                             "int n, unsigned b[restrict n]"),
     "rows": Case(
         loop("for (int j = 0; j < 3; j++) s += a[k][j]; y[k] = s;"),
         "int n, const int a[restrict n][3], int y[restrict n]",
@@ -117,7 +122,9 @@ REAL = Case(
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("chained", [False, True], ids=["parts", "one-pass"])
-@pytest.mark.parametrize("name", ["sum", "several", "linear", "segments", "compaction", "real"])
+@pytest.mark.parametrize(
+    "name", ["sum", "several", "linear", "segments", "compaction", "backwards", "real"]
+)
 def test_without_races(name: str, chained: bool) -> None:
     """In the simulator: no race, nothing out of bounds, nothing that was never set."""
     limits = replace(in_one_pass(12, 3, 2), forward_progress=chained)
