@@ -60,7 +60,7 @@ class RunningValues(ScanInGroup):
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
         found = sequential(nest.innermost.body)
-        if len(found) != 1 or not _is_long(found[0], question.costs.scan_terms):
+        if len(found) != 1 or not _is_row(nest, found[0], question.costs.scan_terms):
             return super().match(question)
         path = next(s.path for s in loops(nest.function) if s.loop is found[0])
         scan = scan_of(nest.function, path) if question.asked else None
@@ -71,7 +71,7 @@ class RunningValues(ScanInGroup):
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         (loop,) = sequential(nest.innermost.body)
-        if not _is_long(loop, limits.costs.scan_terms):
+        if not _is_row(nest, loop, limits.costs.scan_terms):
             return super().map(w, nest, choice, options, limits)
         stored, read = (along(loop, stored=x) for x in (True, False))
         staged, start = [*stored, *read], w.derivation
@@ -88,9 +88,11 @@ class RunningValues(ScanInGroup):
             w.derivation = start
 
 
-def _is_long(loop: For, chunk: int) -> bool:
+def _is_row(nest: Nest, loop: For, chunk: int) -> bool:
+    """Whether a loop has more iterations than a chunk; those of a chain have lengths of their
+    own."""
     length = fixed_length(loop)
-    return length is None or length > chunk
+    return not nest.innermost.chained and (length is None or length > chunk)
 
 
 def stays_in_order(fn: Function, var: str, allowed: str) -> bool:
