@@ -32,12 +32,14 @@ WORD = 4
 
 def _terms(fn: Function, var: str, limits: Limits) -> int:
     """Iterations of a chunk: as many as keep in local memory what `chained_terms` numbers of four
-    bytes take. Each work-item has an odd number of them, which has no bank conflicts."""
+    bytes take. What is stored takes the place of what was read, unless one of them runs downwards.
+    Each work-item has an odd number of iterations, which has no bank conflicts."""
     (site,) = resolve(fn, var)
     types, scan = symbols(fn), scan_of(fn, site.path)
     assert isinstance(scan, Scan)
     read, stored = (Counter(types[a] for a in along(site.loop, stored=x)) for x in (False, True))
-    kept = read | stored
+    down = any(along(site.loop, stored=x, directions=(-1,)) for x in (False, True))
+    kept = read + stored if down else read | stored
     kept.update(types[a] for a in filled(fn, site.path, scan))
     size = max(WORD, sum(t.bytes * n for t, n in kept.items()))
     terms, items = limits.costs.chained_terms, KINDS["scan"].tiles.Tx

@@ -174,15 +174,16 @@ def fixed_length(loop: For) -> int | None:
     return None if fixed is None else fixed[0].value
 
 
-def along(loop: For, *, stored: bool) -> tuple[str, ...]:
-    """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations."""
+def along(loop: For, *, stored: bool, directions: tuple[int, ...] = (1, -1)) -> tuple[str, ...]:
+    """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations, upwards
+    (1) or downwards (-1)."""
     found: dict[str, bool] = {}
     for _, s in walk(loop.body):
         target = s.target if isinstance(s, Assign) else None
         for e in stmt_exprs(s):
             for x in loads(e):
                 if (x is target) == stored:
-                    along = linear(poly(x.index[-1]), loop.var) in (1, -1)
+                    along = linear(poly(x.index[-1]), loop.var) in directions
                     found[x.array] = found.get(x.array, True) and along
     return tuple(a for a, along in found.items() if along)
 
