@@ -10,7 +10,7 @@ import pytest
 from harness import arrays_after, assert_runs_agree, simulate
 from tilings import tile
 
-from loopxform import load
+from loopxform import load, loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE
@@ -18,6 +18,8 @@ from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
 
 NEST = """
 void f(int M, int U, int N, {t} A[M][U], {t} B[U][N], {t} W[M][N], {t} C[M][N])
@@ -98,3 +100,18 @@ def test_touches_only_what_the_c_program_touches(case: str, recipe: Recipe, tmp_
     assert report.clean, report.findings[0]
     after = arrays_after(plan, report)
     assert not compare({n: expected[n] for n in after}, after)
+
+
+def test_no_element_is_read_that_no_iteration_reads() -> None:
+    """Every second one is: the last of an even number is not there."""
+    text = """void f(int m, int n, const int a[restrict m][n], int x[restrict m][n],
+      int z[restrict m])
+    { for (int i = 0; i < m; i += 2) { int s = z[i];
+        for (int j = i; j < n; j++) { s ^= a[i][j]; x[i][j] = s; } } }"""
+    plan = emit.kernel(loads(text)["f"].offload().derivation)
+    for m in (1, 4, 5):
+        args = arguments(plan.start, {"m": m, "n": 6}, 1)
+        expected = copy.deepcopy(args)
+        Program(plan.start).run(expected)
+        execute(plan, args, seed=1)
+        assert not compare(expected, args)

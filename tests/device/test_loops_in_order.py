@@ -71,6 +71,16 @@ BODIES = {
         " for (int i = 0; i < n; i++) s += x[i]; t++; }",
         1,
     ),
+    "in-one-of-two-branches": (
+        f"{WIDE} if (m > 1) {{ for (int i = 3; i < n; i++) y[i] = y[i - 3] * 0.5f + x[i]; }}"
+        f" else for (int i = 2; i < n; i++) x[i] = x[i - 1] * 0.5f - x[i - 2] + y[i]; {WIDE}",
+        1,
+    ),
+    "with-a-table": (
+        f"static const float t[4] = {{1, 0.5f, 0.25f, 3}}; {WIDE}"
+        f" for (int i = 2; i < n; i++) y[i] = t[i & 3] * y[i - 1] - y[i - 2] + x[i]; {WIDE}",
+        0,
+    ),
     "few-iterations": (f"{WIDE} for (int i = 2; i < 9; i++) x[i] = x[i - 1] - x[i - 2]; {WIDE}", 0),
 }
 

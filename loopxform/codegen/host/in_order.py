@@ -23,7 +23,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, Copy, Decl, For, Function, Opaque, Param, Stmt
 from loopxform.ir.types import HALF, Space
 from loopxform.ir.typing import all_types, symbols
-from loopxform.ir.visit import map_body, names, substitute_body, walk, writes
+from loopxform.ir.visit import loads, map_body, names, stmt_exprs, substitute_body, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import fixed_trips
 
@@ -133,7 +133,8 @@ def _plain(k: KernelPlan) -> Function | None:
         return None
     for _, s in walk(k.function.body):
         staged = isinstance(s, Decl) and (s.space is Space.LOCAL or s.shape)
-        if staged or isinstance(s, Copy | Opaque):
+        tables = {x.array for e in stmt_exprs(s) for x in loads(e)} - used
+        if staged or tables or isinstance(s, Copy | Opaque):
             return None
     params = tuple(
         Param(p.name, p.type, p.shape, array=p.array, flat=p.array, restrict=p.array)

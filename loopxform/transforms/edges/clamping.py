@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.ir.affine import Poly, constant, poly, to_expr
+from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -63,7 +63,7 @@ def clamp_body(
         if (names(loop.lo) | names(loop.hi)) & edge:
             edge |= {loop.var}
     own = frozenset(storage) | frozenset(declared(body))
-    work = _Clamping(fn, guard, edge, own, _single((*around, *_loops(body))))
+    work = _Clamping(fn, guard, edge, own, (*around, *_loops(body)))
     problem = work.shared_effects(body) or work.plan(body) or work.guarded(body)
     if problem:
         return problem
@@ -82,10 +82,10 @@ class _Clamping:
         guard: tuple[Guard, ...],
         edge: frozenset[str],
         own: frozenset[str],
-        single: dict[str, Expr],
+        loops: tuple[For, ...],
     ) -> None:
         self.fn, self.guard, self.own = fn, guard, own
-        self.single = single
+        self.loops, self.single = loops, _single(loops)
         self.storage, self.written = declared(fn.body), writes(fn.body)
         self.changed: dict[Load, Load] = {}
         self.exact = True
@@ -236,10 +236,17 @@ class _Clamping:
             if not near:
                 return f"a subscript of '{x.array}' that the bounds check does not cover"
             g, gap = near[0]
+            if not self._is_dense(g):
+                return f"the last iteration may read less of '{x.array}' than the bounds check says"
             last = to_expr(poly(g.limit) - constant(1))
             out.append(to_expr(poly(Bin("min", g.index, last)) + constant(gap)))
         self.changed[x] = Load(x.array, tuple(out), origin=x.origin)
         return None
+
+    def _is_dense(self, g: Guard) -> bool:
+        """Whether what is checked takes all values below the limit: a loop counts it by ones."""
+        counting = [s for s in self.loops if s.var in names(g.index)]
+        return not counting or any(value_of(s.step) == 1 for s in counting)
 
     def _gap(self, index: Poly, g: Guard) -> int | None:
         """How far ahead of the guarded index `index` is, if by a constant."""

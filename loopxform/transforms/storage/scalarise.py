@@ -266,7 +266,8 @@ def _certain(e: Expr, x: Load) -> bool:
 
 
 def _inside(fn: Function, site: LoopSite, element: Load) -> bool:
-    """The subscripts are proven to lie within the declared extents."""
+    """The subscripts are proven to lie within the declared extents, and in what is touched: no more
+    is passed to kernels."""
     shape = next((p.shape for p in fn.objects if p.name == element.array), ())
     shape = shape or declared(fn.body)[element.array].shape
     inside = (*site.path, 0)
@@ -274,7 +275,7 @@ def _inside(fn: Function, site: LoopSite, element: Load) -> bool:
         size is not None
         and always(fn, inside, Bin("&&", Bin(">=", i, Const(0)), Bin("<", i, size)))
         for i, size in zip(element.index, shape)
-    )
+    ) and _touched(fn, site, element)
 
 
 def _forall(fn: Function, path: Path) -> bool:

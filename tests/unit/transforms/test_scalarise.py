@@ -67,6 +67,14 @@ REFUSALS = {
         ),
         "scalarise b i",
     ),
+    "declared-elements-that-nothing-touches": (
+        c(
+            "for (int i = 0; i < n; i++) for (int k = 0; k < m; k++) "
+            "if (k + i < m) y[i] += a[i][k];",
+            "int n, int m, float a[n][8], float y[n]",
+        ),
+        "scalarise y i",
+    ),
     "changes": (
         ACCUMULATE,
         "scalarise C i",
