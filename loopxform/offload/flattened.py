@@ -21,12 +21,15 @@ from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.floating_point import FloatingPoint
 from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, declared, loops, walk
 from loopxform.offload.array_expansion import lacks_room
+from loopxform.offload.iteration_nests import IterationNests, iteration_nests
 from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
+from loopxform.recipes.coalesced import countable
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.nested_versions import (
     ONE_ITEM_EACH,
@@ -38,12 +41,13 @@ from loopxform.recipes.nested_versions import (
 )
 from loopxform.recipes.sink import sink
 from loopxform.recipes.tile_nest import Tiled
-from loopxform.recipes.version_choice import choice
+from loopxform.recipes.version_choice import Thresholds, Version, choice
 from loopxform.recipes.versions import REFUSALS, is_counted
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
+    Assume,
     Derivation,
     Parallelise,
     Privatise,
@@ -69,26 +73,86 @@ class Offloaded:
         return self.derivation.function
 
 
+Mapped = Callable[[Derivation, frozenset[str], bool], Offloaded]
+"""Maps a program, given the loops that are to stay the host's, and whether the program is one loop
+that has versions as a whole."""
+
+NESTS = "parts of iterations"
+
+
 def in_versions(
+    derivation: Derivation, mapped: Mapped, limits: Limits, options: Options, fp: FloatingPoint
+) -> Offloaded:
+    """The program as it is `mapped`, or a choice between that and versions with more or less
+    parallelism, where the whole function is one such loop. Raises what `mapped` does."""
+    site = only_loop(derivation.function)
+    if site is None:
+        return mapped(derivation, frozenset(), False)
+    w = Work(derivation.titled("What tells whether there is room"), {})
+    w.attempt(*countable(w.fn, site))
+    as_it_is = partial(_iterations_in_versions, site=site, mapped=mapped)
+    nests = None if limits.vector else iteration_nests(Derivation(w.fn), site, limits)
+    if nests is None:
+        return as_it_is(w.derivation, limits=limits, options=options, fp=fp)
+    alone = Derivation(w.fn)
+    rest = possible(partial(as_it_is, alone, limits=limits, options=options, fp=fp), *REFUSALS)
+    if not isinstance(rest, Offloaded) or not _fits(rest.function):
+        w.do(*(Assume(condition_text(e)) for e in nests.room))
+        nests, rest = iteration_nests(Derivation(w.fn), site, limits), None
+        assert nests is not None
+    done = possible(partial(mapped, nests.derivation, frozenset(), False), *REFUSALS)
+    if isinstance(done, Offloaded) and _reuses(done):
+        if isinstance(rest, Offloaded) and nests.room:
+            return _with_room(w.derivation, site, nests, done, rest)
+        return replace(done, derivation=w.derivation.extended(done.derivation))
+    if not isinstance(rest, Offloaded):
+        raise rest
+    return replace(rest, derivation=derivation.extended(rest.derivation))
+
+
+def _with_room(
+    derivation: Derivation, site: LoopSite, nests: IterationNests, done: Offloaded, rest: Offloaded
+) -> Offloaded:
+    """Parts of the iterations as nests (`done`) where there is room, else the iterations as they
+    are (`rest`). Raises TransformError."""
+    about = "parts of the iterations, with arrays of all of them"
+    versions = [
+        Version(NESTS, about, done.derivation, nests.room),
+        Version("", "each iteration on its own", rest.derivation),
+    ]
+    step = choice(site.loop.var, versions, Thresholds(0, frozenset(), {}))
+    joined = derivation.titled("Versions").then(step)
+    return Offloaded(joined, (*done.parts, *rest.parts), done.pipelines + rest.pipelines)
+
+
+def _reuses(done: Offloaded) -> bool:
+    """Whether a program is kernels alone, in one of which tiles read data once for many
+    work-items."""
+    if any(p.kind != "kernel" for p in done.parts):
+        return False
+    return any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in done.parts)
+
+
+def _iterations_in_versions(
     derivation: Derivation,
-    mapped: Callable[[Derivation, frozenset[str]], Offloaded],
+    site: LoopSite,
+    mapped: Mapped,
     limits: Limits,
     options: Options,
     fp: FloatingPoint,
 ) -> Offloaded:
-    """The program as it is `mapped`, or a choice between that and versions with more or less
-    parallelism, where the whole function is one such loop. `mapped` is given the loops that are to
-    stay the host's. Raises what it does."""
+    """The same of the iterations as they are."""
     fn, none = derivation.function, frozenset[str]()
-    alone, site = Derivation(fn), only_loop(fn)
-    if site is None:
-        return mapped(derivation, none)
+    alone = Derivation(fn)
     moved = _flat(alone, site)
     if moved is not None and (whole := _with_reuse(alone, mapped)) is not None:
         return Offloaded(derivation.extended(whole.derivation), whole.parts)
-    flat = None if moved is None else possible(partial(mapped, *moved), *REFUSALS)
+    flat = None if moved is None else possible(partial(mapped, *moved, True), *REFUSALS)
     if not isinstance(flat, Offloaded):
-        moved, flat = None, possible(partial(mapped, alone, none), UnsupportedC, TransformError)
+        moved, flat = (
+            None,
+            possible(partial(mapped, alone, none, True), UnsupportedC, TransformError),
+        )
     options = Program(alone, options, limits.costs, fp).allowing(options, site.loop)
     found = _grouped(fn, site, limits, options)
     if not isinstance(flat, Offloaded) or not _fits(flat.function):
@@ -109,16 +173,11 @@ def in_versions(
     return _chosen(derivation, site, found, None if one else flat, items, limits, options)
 
 
-def _with_reuse(
-    alone: Derivation, mapped: Callable[[Derivation, frozenset[str]], Offloaded]
-) -> Offloaded | None:
+def _with_reuse(alone: Derivation, mapped: Mapped) -> Offloaded | None:
     """The program in kernels alone, where sequential loops can be inside of all parallel ones and
     tiles read data once for many work-items: a product, in any order of its loops."""
-    whole = possible(partial(mapped, alone, frozenset()), *REFUSALS)
-    if not isinstance(whole, Offloaded) or any(p.kind != "kernel" for p in whole.parts):
-        return None
-    reused = any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in whole.parts)
-    return whole if reused else None
+    whole = possible(partial(mapped, alone, frozenset(), True), *REFUSALS)
+    return whole if isinstance(whole, Offloaded) and _reuses(whole) else None
 
 
 def _chosen(
@@ -152,8 +211,8 @@ def _parts(
     """What becomes of the loop in the versions that are one kernel, by their labels."""
     kinds = {} if found is None else found.kinds
     for label, done in (*kinds.items(), *([] if items is None else [("items", items)])):
-        var, loc = site.loop.var, site.loop.origin.loc
-        part = Part(var, loc, done.nest.parallel, "kernel", done.reason, done)
+        loops, loc = done.nest.parallel, site.loop.origin.loc
+        part = Part(loops[0], loc, loops, "kernel", done.reason, done)
         yield label, (part,)
 
 
@@ -171,15 +230,20 @@ def only_loop(fn: Function) -> LoopSite | None:
 def _grouped(
     fn: Function, site: LoopSite, limits: Limits, options: Options, *, whole: bool = True
 ) -> Grouped | None:
-    """A group for each iteration, where there is room for the arrays of all."""
+    """A group for each iteration, where there is room for the arrays of all; of several loops as
+    one, which takes fewer arrays, where there is not."""
     found = grouped(fn, site.path, limits, options, whole=whole)
-    if found is None:
-        return None
+    if found is None or _are_few(fn, site, found):
+        return found
+    found = grouped(fn, site.path, limits, options, whole=whole, in_one=True)
+    return None if found is None or not _are_few(fn, site, found) else found
+
+
+def _are_few(fn: Function, site: LoopSite, found: Grouped) -> bool:
+    """Whether there is room for the arrays: those of groups that run at once are few."""
     made = _arrays_beside(fn, found.tiled.function)
-    wide = [
-        d for d in made if value_of(d.shape[0]) is None
-    ]  # else those of groups that run at once
-    return None if any(lacks_room(fn, site.path, d) for d in wide) else found
+    wide = [d for d in made if value_of(d.shape[0]) is None]
+    return not any(lacks_room(fn, site.path, d) for d in wide)
 
 
 def _items(alone: Derivation, site: LoopSite, limits: Limits, options: Options) -> Tiled | None:

@@ -150,6 +150,8 @@ class Limits:
     each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
     where rows of the array are vectors, but lie across those of the tile. None of these three: as
     the model of costs has it.
+    Arrays that all iterations of a loop have of their own take at most `expanded_mib` MiB, where it
+    would do without them.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -180,6 +182,7 @@ class Limits:
     pack_operands: int | None = 0
     transpose_operands: int | None = 0
     warp_tile: tuple[int, int] = (0, 0)
+    expanded_mib: int = 256
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES

@@ -49,6 +49,7 @@ from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
+from loopxform.transforms.restructure.reorder import Reorder
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.sink_tail import SinkTail
@@ -107,6 +108,7 @@ STEPS: dict[str, type[Step]] = {
         ExitFlag,
         UnitLoop,
         RemoveUnitLoop,
+        Reorder,
         Distribute,
         DistributeGuard,
         Fuse,
@@ -213,6 +215,7 @@ __all__ = [
     "Rematerialise",
     "RemoveUnitLoop",
     "Rename",
+    "Reorder",
     "Reroll",
     "Reverse",
     "Rfactor",

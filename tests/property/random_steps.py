@@ -28,6 +28,7 @@ from loopxform.transforms import (
     PromoteToLocal,
     Relayout,
     Rematerialise,
+    Reorder,
     Reverse,
     Rfactor,
     RoundRobin,
@@ -63,7 +64,7 @@ CHOSEN = (
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
     *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
-    BufferSlice,
+    *(BufferSlice, Reorder),
 )
 """What `Chooser` has parameters for."""
 
@@ -121,6 +122,7 @@ class Chooser:
             lambda: Split(self.loop(fn), "full-tiles"),
             lambda: ScalarToMemory(self.scalar(fn)),
             lambda: UnitLoop(self.place(fn), rng.choice("112")),
+            lambda: Reorder(self.place(fn), rng.choice("112")),
             lambda: ClampEdges((self.scalar(fn),)),
             lambda: Pad(self.staged(fn)),
             lambda: SeparateFullTiles(self.innermost_group(fn)),
