@@ -178,6 +178,7 @@ CODES: dict[str, str] = {
     "LX206": "No element of an array that one iteration stores and the next one reads.",
     "LX207": "No stores to an array that can wait for the end of the loop.",
     "LX208": "No statement that can move behind those that follow it.",
+    "LX209": "Not nests of scores, a softmax of each row of them, and weighted values.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "

@@ -13,9 +13,10 @@ guards. (Seed 001, sections 2.3 and 2.4: V0, V1, and what flattening distributes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import TransformError, UnsupportedC
@@ -25,6 +26,7 @@ from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, declared, loops, walk
 from loopxform.offload.array_expansion import lacks_room
+from loopxform.offload.attention import attention_versions
 from loopxform.offload.iteration_nests import IterationNests, iteration_nests
 from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.offload.program_state import Part, Program
@@ -73,9 +75,20 @@ class Offloaded:
         return self.derivation.function
 
 
-Mapped = Callable[[Derivation, frozenset[str], bool], Offloaded]
-"""Maps a program, given the loops that are to stay the host's, and whether the program is one loop
-that has versions as a whole."""
+class Mapped(Protocol):
+    """Maps a program, given the loops that are to stay the host's, whether the program is one loop
+    that has versions as a whole (`alone`), and whether nests may be attention in one kernel
+    (`online`)."""
+
+    def __call__(
+        self,
+        derivation: Derivation,
+        hosts: frozenset[str] = frozenset(),
+        *,
+        alone: bool = False,
+        online: bool = True,
+    ) -> Offloaded: ...
+
 
 NESTS = "parts of iterations"
 
@@ -87,42 +100,51 @@ def in_versions(
     parallelism, where the whole function is one such loop. Raises what `mapped` does."""
     site = only_loop(derivation.function)
     if site is None:
-        return mapped(derivation, frozenset(), False)
+        return mapped(derivation)
     w = Work(derivation.titled("What tells whether there is room"), {})
     w.attempt(*countable(w.fn, site))
-    as_it_is = partial(_iterations_in_versions, site=site, mapped=mapped)
+    as_it_is = partial(
+        _iterations_in_versions, site=site, mapped=mapped, limits=limits, options=options, fp=fp
+    )
     nests = None if limits.vector else iteration_nests(Derivation(w.fn), site, limits)
     if nests is None:
-        return as_it_is(w.derivation, limits=limits, options=options, fp=fp)
-    alone = Derivation(w.fn)
-    rest = possible(partial(as_it_is, alone, limits=limits, options=options, fp=fp), *REFUSALS)
+        return as_it_is(w.derivation)
+    rest = possible(partial(as_it_is, Derivation(w.fn)), *REFUSALS)
     if not isinstance(rest, Offloaded) or not _fits(rest.function):
         w.do(*(Assume(condition_text(e)) for e in nests.room))
         nests, rest = iteration_nests(Derivation(w.fn), site, limits), None
         assert nests is not None
-    done = possible(partial(mapped, nests.derivation, frozenset(), False), *REFUSALS)
-    if isinstance(done, Offloaded) and _reuses(done):
-        if isinstance(rest, Offloaded) and nests.room:
-            return _with_room(w.derivation, site, nests, done, rest)
+    asked = rest is not None and bool(nests.room)
+    done = possible(partial(mapped, nests.derivation, online=not asked), *REFUSALS)
+    if not isinstance(done, Offloaded) or not _reuses(done):
+        return as_it_is(derivation)
+    if rest is None or not nests.room:
         return replace(done, derivation=w.derivation.extended(done.derivation))
-    if not isinstance(rest, Offloaded):
-        raise rest
-    return replace(rest, derivation=derivation.extended(rest.derivation))
+    free = Program(w.derivation, options, limits.costs, fp).allowing(options, site.loop)
+    one = attention_versions(nests.derivation, limits) if free.reassociate else []
+    return _with_room(w.derivation, site, nests, one, done, rest)
 
 
 def _with_room(
-    derivation: Derivation, site: LoopSite, nests: IterationNests, done: Offloaded, rest: Offloaded
+    derivation: Derivation,
+    site: LoopSite,
+    nests: IterationNests,
+    one: Sequence[tuple[Version, Part]],
+    done: Offloaded,
+    rest: Offloaded,
 ) -> Offloaded:
-    """Parts of the iterations as nests (`done`) where there is room, else the iterations as they
-    are (`rest`). Raises TransformError."""
+    """Iterations in `one` kernel of tiles, where that serves, their parts as nests (`done`) where
+    there is room, else the iterations as they are (`rest`). Raises TransformError."""
     about = "parts of the iterations, with arrays of all of them"
     versions = [
+        *(v for v, _ in one),
         Version(NESTS, about, done.derivation, nests.room),
         Version("", "each iteration on its own", rest.derivation),
     ]
     step = choice(site.loop.var, versions, Thresholds(0, frozenset(), {}))
     joined = derivation.titled("Versions").then(step)
-    return Offloaded(joined, (*done.parts, *rest.parts), done.pipelines + rest.pipelines)
+    parts = (*(p for _, p in one), *done.parts, *rest.parts)
+    return Offloaded(joined, parts, done.pipelines + rest.pipelines)
 
 
 def _reuses(done: Offloaded) -> bool:
@@ -142,16 +164,16 @@ def _iterations_in_versions(
     fp: FloatingPoint,
 ) -> Offloaded:
     """The same of the iterations as they are."""
-    fn, none = derivation.function, frozenset[str]()
+    fn = derivation.function
     alone = Derivation(fn)
     moved = _flat(alone, site)
     if moved is not None and (whole := _with_reuse(alone, mapped)) is not None:
         return Offloaded(derivation.extended(whole.derivation), whole.parts)
-    flat = None if moved is None else possible(partial(mapped, *moved, True), *REFUSALS)
+    flat = None if moved is None else possible(partial(mapped, *moved, alone=True), *REFUSALS)
     if not isinstance(flat, Offloaded):
         moved, flat = (
             None,
-            possible(partial(mapped, alone, none, True), UnsupportedC, TransformError),
+            possible(partial(mapped, alone, alone=True), UnsupportedC, TransformError),
         )
     options = Program(alone, options, limits.costs, fp).allowing(options, site.loop)
     found = _grouped(fn, site, limits, options)
@@ -176,7 +198,7 @@ def _iterations_in_versions(
 def _with_reuse(alone: Derivation, mapped: Mapped) -> Offloaded | None:
     """The program in kernels alone, where sequential loops can be inside of all parallel ones and
     tiles read data once for many work-items: a product, in any order of its loops."""
-    whole = possible(partial(mapped, alone, frozenset(), True), *REFUSALS)
+    whole = possible(partial(mapped, alone, alone=True), *REFUSALS)
     return whole if isinstance(whole, Offloaded) and _reuses(whole) else None
 
 

@@ -29,6 +29,7 @@ from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages, Step, TileStages
 from loopxform.transforms.overlapped.templates import Nests
+from loopxform.transforms.restructure.places import later
 
 TITLE = "Stages in one kernel"
 
@@ -95,7 +96,7 @@ def _alike(program: Program, given: Wish, wishes: Wishes) -> Iterator[tuple[Wish
         options = given.over(wish).options
         return wish is wishes.common, options.fuse_stages, options.tile_stages
 
-    for run in _runs(program, ()):
+    for run in runs(program, ()):
         for _, group in groupby(run, key):
             alike = [*group]
             yield wishes.of(program.fn, resolve(program.fn, alike[0])[0].path), alike
@@ -135,11 +136,11 @@ def _is_free(program: Program, run: list[str]) -> bool:
     return all(program.allowing(program.options, nest).reassociate for nest in nests)
 
 
-def _runs(program: Program, place: Place) -> Iterator[list[str]]:
+def runs(program: Program, place: Place) -> Iterator[list[str]]:
     """Nests that follow one another, by their outermost loops."""
     run: list[tuple[Path, str]] = []
     for n, (path, s) in enumerate(program.statements(place)):
-        follows = run and (*run[-1][0][:-1], run[-1][0][-1] + 1) == path
+        follows = run and later(run[-1][0], 1) == path
         if run and not (follows and isinstance(s, For) and s.var in program.nests):
             yield [var for _, var in run]
             run = []
@@ -147,7 +148,7 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
             run.append((path, s.var))
         elif (isinstance(s, For) and s.var in program.hosts) or isinstance(s, If):
             for body in inner_places(s, place, n):
-                yield from _runs(program, body)
+                yield from runs(program, body)
     if run:
         yield [var for _, var in run]
 

@@ -31,6 +31,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import is_while
+from loopxform.offload.attention import in_one_kernel
 from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
@@ -99,26 +100,34 @@ def offload(
     automatic = recipe is None and not asked.at
 
     def mapped(
-        derivation: Derivation, hosts: frozenset[str] = frozenset(), alone: bool = False
+        derivation: Derivation,
+        hosts: frozenset[str] = frozenset(),
+        *,
+        alone: bool = False,
+        online: bool = True,
     ) -> Offloaded:
         program = Program(derivation, options, limits.costs, fp, fused=dict(fused), alone=alone)
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
-        return _mapped(program, given, limits, asked)
+        return _mapped(program, given, limits, asked, online=online)
 
     if not automatic:
         return mapped(named)
     return in_versions(named, mapped, limits, options, fp)
 
 
-def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Offloaded:
+def _mapped(
+    program: Program, given: Wish, limits: Limits, asked: Wishes, *, online: bool
+) -> Offloaded:
     """The kernels and the host loops of a program, whose loops have names of their own. Raises as
     `offload` does."""
     structure(program, ())
     require_use(program)
     flagged(program)
     sequential(program, ())
+    if online and not limits.vector and not given.sizes and given.recipe is None:
+        in_one_kernel(program, limits)
     _map(program, given, limits, asked)
     _keep_in_memory(program)
     _require_parts(program)

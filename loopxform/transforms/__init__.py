@@ -6,6 +6,7 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 
 from __future__ import annotations
 
+from loopxform.transforms.attention.online_softmax import OnlineSoftmax
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.derivation import Derivation, Record, possible, with_tiles
 from loopxform.transforms.edges.clamp_edges import ClampEdges
@@ -109,6 +110,7 @@ STEPS: dict[str, type[Step]] = {
         UnitLoop,
         RemoveUnitLoop,
         Reorder,
+        OnlineSoftmax,
         Distribute,
         DistributeGuard,
         Fuse,
@@ -199,6 +201,7 @@ __all__ = [
     "MapTo",
     "NameTerms",
     "Normalise",
+    "OnlineSoftmax",
     "Pack",
     "PackOperands",
     "Pad",
