@@ -151,6 +151,12 @@ ATTENTION = """float scale = 1 / sqrtf(d);
     y[b][i][c] = t; }"""
 
 
+def _attention_scratch(**options: Any) -> Case:
+    """The three nests, whose scores nobody reads after a call."""
+    case = _attention(**options)
+    return replace(case, text=case.text.replace("void f", "#pragma loopxform scratch(s)\nvoid f"))
+
+
 def _attention_rows(**options: Any) -> Case:
     """The same a query at a time, with its scores in an array of the iteration."""
     case = _attention(**options)
@@ -252,6 +258,7 @@ CASES: dict[str, Case] = {
     "softmax-any-order": _rows(SOFTMAX, _softmax, **REORDERED),
     "attention": _attention(),
     "attention-any-order": _attention(**REORDERED),
+    "attention-scratch-any-order": _attention_scratch(**REORDERED),
     "attention-rows": _attention_rows(),
     "attention-rows-any-order": _attention_rows(**REORDERED),
     "transposition": _transposition(),
@@ -277,6 +284,7 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     "csr-8": lambda _, x: x["matrix"] @ x["x"],
     "csr-64": lambda _, x: x["matrix"] @ x["x"],
 }
+TORCH |= {name: TORCH["attention"] for name in CASES if name.startswith("attention")}
 """What PyTorch has for a case (for sparse products, cuSPARSE)."""
 
 

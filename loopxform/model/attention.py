@@ -17,6 +17,10 @@ ADDRESSES = 32
 """Registers of a work-item besides those of the tile."""
 
 
+DEPTH = 16
+"""Terms of a sum in local memory at a time."""
+
+
 @record
 class AttentionTile:
     """Work-items along rows and keys, rows and keys of each of them, the most components of a
@@ -25,7 +29,7 @@ class AttentionTile:
     items: tuple[int, int]
     elements: tuple[int, int]
     width: int
-    depth: int = 16
+    depth: int
 
     @property
     def words(self) -> tuple[tuple[str, ...], tuple[str, ...], str, str]:
@@ -68,7 +72,8 @@ def tiles(limits: Limits, bytes: int) -> tuple[AttentionTile, ...]:
 def _tile(text: str, width: int) -> AttentionTile:
     """`16x8 8x8`: work-items, and elements of each."""
     items, elements = (tuple(map(int, x.split("x"))) for x in text.split())
-    return AttentionTile((items[0], items[1]), (elements[0], elements[1]), width)
+    depth = min(DEPTH, items[1] * elements[1])
+    return AttentionTile((items[0], items[1]), (elements[0], elements[1]), width, depth)
 
 
 def _fits(t: AttentionTile, limits: Limits, bytes: int) -> bool:

@@ -19,7 +19,7 @@ from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.version_choice import Version
 from loopxform.targets.target import Limits
-from loopxform.transforms import Assume, Derivation, OnlineSoftmax
+from loopxform.transforms import Assume, Derivation, Index32, OnlineSoftmax
 
 NESTS = 3
 TITLE = "Attention in one kernel"
@@ -50,6 +50,7 @@ def attention_versions(nests: Derivation, limits: Limits) -> list[tuple[Version,
         w = Work(nests.titled(TITLE), {})
         w.do(*(Assume(condition_text(e)) for e in asked), step)
         outer = next(s.loop for s in loops(w.fn) if s.loop.var not in known)
+        w.attempt(Index32(outer.var))
         about = f"{ABOUT}, tiles of {tile.text}"
         inside = tuple(x.var for x in perfect_nest(loops_of[1]))
         part = Part(outer.var, loops_of[0].origin.loc, inside, "kernel", "", about=about)
@@ -87,6 +88,7 @@ def _fused(program: Program, nests: tuple[str, ...], tile: AttentionTile, limits
     if not w.attempt(step_of(nests, tile, limits)):
         return False
     outer = next(s.loop for s in loops(w.fn) if s.loop.var not in known)
+    w.attempt(Index32(outer.var))
     inside = [x.var for v in nests for x in perfect_nest(resolve(program.fn, v)[0].loop)]
     program.derivation = w.derivation
     left = {s.loop.var for s in loops(program.fn)}

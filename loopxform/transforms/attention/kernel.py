@@ -15,8 +15,9 @@ keys, and keeps the largest score of each row, the sum of its weights and its we
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import (
@@ -37,7 +38,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import FLOAT, Level, Scalar, Space
+from loopxform.ir.types import FLOAT, INT_MAX, Level, Scalar, Space
 from loopxform.ir.visit import map_exprs, substitute, substitute_body, walk
 from loopxform.source import Origin
 from loopxform.transforms.attention.nests import Attention, Product
@@ -108,6 +109,12 @@ class AttentionKernel:
         rows = Bin("+", loops[-1].hi, Const(self.tile.queries - 1))
         count = Bin("*", count, Bin("/", rows, Const(self.tile.queries)))
         return [Bin("<=", Const(groups), simplify(count))]
+
+    def countable(self) -> list[Expr]:
+        """That an int can number rows, keys and terms beyond the last tile."""
+        p, t = self.found.scores, self.tile
+        ends = ((p.loops[-2], t.queries), (p.loops[-1], t.columns), (p.terms, t.depth))
+        return [Bin("<=", s.hi, Const(INT_MAX - n)) for s, n in ends]
 
     def nest(self) -> For:
         """The loops over groups."""
@@ -251,38 +258,41 @@ class AttentionKernel:
         a, b = self.found.scores.factors
         return (a, b) if any(_mentions(i, self.queries.var) for i in a.index) else (b, a)
 
-    def _staged(self, rows: int, fast: int, place: tuple[str, str], body: list[Stmt]) -> Stmt:
-        """All elements of a tile, those of a row of `fast` next to each other; `body` computes one
-        from its place. Each work-item has as many, along a column, where that can be."""
+    def _staged(self, rows: int, fast: int, element: Callable[[Expr, Expr], Stmt]) -> Stmt:
+        """All elements of a tile, those of a row of `fast` next to each other, each computed from
+        its place. Each work-item has as many, along a column, where that can be."""
         n, items = self.names.new("n"), self.tile.y * self.tile.x
         if (rows * fast) % items == 0 and items % fast == 0:
             first = Bin("/", self._item, Const(fast))
             row = Bin("+", first, Bin("*", Var(n), Const(items // fast)))
-            names = [*self._index(place[0], row)]
-            names += self._index(place[1], Bin("%", self._item, Const(fast)))
-            return self._unrolled(n, rows * fast // items, *names, *body)
-        names = [*self._index(place[0], Bin("/", Var(n), Const(fast)))]
-        names += self._index(place[1], Bin("%", Var(n), Const(fast)))
-        loop = self._loop(n, rows * fast, items, (*names, *body))
-        return replace(loop, lo=self._item)
+            column = Bin("%", self._item, Const(fast))
+            return self._unrolled(n, rows * fast // items, element(row, column))
+        place = Bin("/", Var(n), Const(fast)), Bin("%", Var(n), Const(fast))
+        return replace(self._loop(n, rows * fast, items, [element(*place)]), lo=self._item)
 
     def _staged_terms(self, c: str) -> For:
         """Parts of queries and of keys, transposed."""
         t, (q, k) = self.tile, self._factors()
-        out = list[Stmt]()
-        scores = self.found.scores
-        for tile, load, loop, first, rows in (
+        tiles = (
             (self.q_loc, q, self.queries, self.ib, t.queries),
             (self.k_loc, k, self.keys, self.jb, t.columns),
-        ):
-            own, term = self.names.new("own"), self.names.new("term")
-            at, column = Bin("+", Var(first), Var(own)), Bin("+", Var(c), Var(term))
-            values = {loop.var: at, scores.terms.var: column, **self._outer_values(scores)}
-            there = Bin("&&", Bin("<", at, loop.hi), Bin("<", column, scores.terms.hi))
-            target = Load(tile, (Var(term), Var(own)))
-            fill = self._filled(target, there, substitute(load, values))
-            out.append(self._staged(rows, t.depth, (own, term), [fill]))
-        return self._items(*out)
+        )
+        return self._items(
+            *(
+                self._staged(rows, t.depth, partial(self._term, c, tile, load, loop, first))
+                for tile, load, loop, first, rows in tiles
+            )
+        )
+
+    def _term(
+        self, c: str, tile: str, load: Load, loop: For, first: str, own: Expr, term: Expr
+    ) -> Stmt:
+        """An element of a part of queries or of keys."""
+        scores = self.found.scores
+        at, column = Bin("+", Var(first), own), Bin("+", Var(c), term)
+        values = {loop.var: at, scores.terms.var: column, **self._outer_values(scores)}
+        there = Bin("&&", Bin("<", at, loop.hi), Bin("<", column, scores.terms.hi))
+        return self._filled(Load(tile, (term, own)), there, substitute(load, values))
 
     def _filled(self, target: Load, there: Expr, value: Expr) -> If:
         kept, zero = self._set(target, value), self._set(target, Const(0))
@@ -337,18 +347,17 @@ class AttentionKernel:
         t, p = self.tile, self.found.scores
         r, e, top = (self.names.new(x) for x in ("r", "e", "top"))
         own = self._own(self.score, Var(r), Var(e))
-        i, j = self.names.new(self.queries.var), self.names.new(self.keys.var)
-        at = self._index(i, Bin("+", Var(self.ib), self._row(r)))
-        at += self._index(j, Bin("+", Var(self.jb), self._column(Var(e), t.keys)))
-        values = {**self._outer_values(p), self.queries.var: Var(i), self.keys.var: Var(j)}
-        there = Bin("&&", Bin("<", Var(i), self.queries.hi), Bin("<", Var(j), self.keys.hi))
+        i = Bin("+", Var(self.ib), self._row(r))
+        j = Bin("+", Var(self.jb), self._column(Var(e), t.keys))
+        values = {**self._outer_values(p), self.queries.var: i, self.keys.var: j}
+        there = Bin("&&", Bin("<", i, self.queries.hi), Bin("<", j, self.keys.hi))
         rest = self._completed(p, values, own, {self.found.weights: own})
         score = If(there, rest, (self._set(own, LEAST),), origin=self.origin)
         larger = self._set(Var(top), own)
         test = If(Bin(">", own, Var(top)), (larger,), origin=self.origin)
         body = [
             *self._scalar(top, LEAST),
-            self._unrolled(e, t.keys, *at, score, test),
+            self._unrolled(e, t.keys, score, test),
             self._set(Load(self.row_loc, (Var(self.tx), self._row(r))), Var(top)),
         ]
         return self._items(self._unrolled(r, t.rows, *body))
@@ -398,27 +407,28 @@ class AttentionKernel:
         """Weights of some keys, and the values of these."""
         t = self.tile
         each = t.depth // t.x
-        r, e, own, c = (self.names.new(x) for x in ("r", "e", "own", "c"))
+        r, e = self.names.new("r"), self.names.new("e")
         number = Bin("+", Bin("*", Var(chunk), Const(each)), Var(e))
         place = Bin("+", Bin("*", Var(e), Const(t.x)), Var(self.tx))
         weight = self._own(self.score, Var(r), number)
         store = self._set(Load(self.p_loc, (place, self._row(r))), weight)
         weights = self._unrolled(e, each, self._unrolled(r, t.rows, store))
-        # the key that row `own` of the tile is of: element e of the work-item x
+        return self._items(weights, self._staged(t.depth, t.width, partial(self._value, chunk)))
+
+    def _value(self, chunk: str, own: Expr, c: Expr) -> Stmt:
+        """A component of the value that row `own` of the tile is of, as weights are: that of
+        element `own / x` of the work-item `own % x`."""
+        t, p = self.tile, self.found.values
         v = min(4, t.keys)
-        element = Bin("+", Bin("*", Var(chunk), Const(each)), Bin("/", Var(own), Const(t.x)))
+        each = t.depth // t.x
+        element = Bin("+", Bin("*", Var(chunk), Const(each)), Bin("/", own, Const(t.x)))
         turn = Bin("*", Bin("/", element, Const(v)), Const(v * t.x))
-        item = Bin("*", Bin("%", Var(own), Const(t.x)), Const(v))
+        item = Bin("*", Bin("%", own, Const(t.x)), Const(v))
         key = Bin("+", Bin("+", turn, item), Bin("%", element, Const(v)))
-        p = self.found.values
-        name = self.names.new(self.keys.var)
-        at = self._index(name, Bin("+", Var(self.jb), key))
-        there = Bin("&&", Bin("<", Var(name), self.keys.hi), Bin("<", Var(c), self.found.width))
-        values = {p.terms.var: Var(name), p.loops[-1].var: Var(c), **self._outer_values(p)}
-        target = Load(self.v_loc, (Var(own), Var(c)))
-        fill = self._filled(target, there, substitute(p.factors[1], values))
-        staged = self._staged(t.depth, t.width, (own, c), [*at, fill])
-        return self._items(weights, staged)
+        at = Bin("+", Var(self.jb), key)
+        there = Bin("&&", Bin("<", at, self.keys.hi), Bin("<", c, self.found.width))
+        values = {p.terms.var: at, p.loops[-1].var: c, **self._outer_values(p)}
+        return self._filled(Load(self.v_loc, (own, c)), there, substitute(p.factors[1], values))
 
     # ------------------------------------------------------------ results
 
@@ -429,7 +439,8 @@ class AttentionKernel:
         shared = Load(self.row_loc, (Var(self.tx), self._row(r)))
         share = self._set(shared, self._own(self.total, Var(r)))
         most = self._own(self.most, Var(r))
-        i, c = self.names.new(self.queries.var), self.names.new(p.loops[-1].var)
+        i = Bin("+", Var(self.ib), self._row(r))
+        c = self._column(Var(e), t.components)
         part = Load(self.row_loc, (Var(n), self._row(r)))
         some = Bin("<", Const(0), self.keys.hi)
         result = self._own(self.result, Var(r), Var(e))
@@ -438,21 +449,19 @@ class AttentionKernel:
             by = substitute(rows.divided.right, {rows.total: Var(whole)})
             value = Bin(rows.divided.op, value, by)
         kept = {a: substitute(x, {rows.total: Var(whole)}) for a, x in rows.stored.items()}
-        values = {**self._outer_values(p), p.loops[-2].var: Var(i), p.loops[-1].var: Var(c)}
-        column = self._index(c, self._column(Var(e), t.components))
+        values = {**self._outer_values(p), p.loops[-2].var: i, p.loops[-1].var: c}
         done = self._completed(p, values, value, kept)
-        store = If(Bin("<", Var(c), self.found.width), done, origin=self.origin)
+        store = If(Bin("<", c, self.found.width), done, origin=self.origin)
         body = [
             *self._scalar(odd, Select(some, Bin("-", most, most), Const(0))),
             *self._scalar(whole, Bin("+", rows.start, Var(odd))),
             self._unrolled(n, t.x, self._set(Var(whole), part, "+")),
-            self._unrolled(e, t.components, *column, store),
+            self._unrolled(e, t.components, store),
         ]
-        at = self._index(i, Bin("+", Var(self.ib), self._row(r)))
-        inside = If(Bin("<", Var(i), self.queries.hi), tuple(body), origin=self.origin)
+        inside = If(Bin("<", i, self.queries.hi), tuple(body), origin=self.origin)
         return [
             self._items(self._unrolled(r, t.rows, share)),
-            self._items(self._unrolled(r, t.rows, *at, inside)),
+            self._items(self._unrolled(r, t.rows, inside)),
         ]
 
 

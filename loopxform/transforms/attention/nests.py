@@ -31,6 +31,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
+from loopxform.ir.types import INT
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     Path,
@@ -107,6 +108,12 @@ class Attention:
         return self.scores.loops[-1].hi
 
     @property
+    def arrays(self) -> frozenset[str]:
+        """What queries, keys, values and results are."""
+        read = {x.array for x in (*self.scores.factors, self.values.factors[1])}
+        return frozenset(read) | writes(self.values.rest)
+
+    @property
     def width(self) -> Expr:
         """How many components a value has."""
         return self.values.loops[-1].hi
@@ -163,8 +170,9 @@ def _require_alike(fn: Function, nests: list[tuple[For, ...]], depth: int) -> No
 
 def _require_counted(s: For, fixed: set[str] | frozenset[str]) -> None:
     plain = value_of(s.lo) == 0 and value_of(s.step) == 1 and names(s.hi) <= fixed
+    plain = plain and s.type == INT
     if not plain or s.live_out or s.level is not None:
-        text = f"the loop over '{s.var}' does not count from 0 to a number of the caller's"
+        text = f"'{s.var}' is no int that counts from 0 to a number of the caller's"
         raise NotAttention(text, s.origin.loc)
 
 

@@ -32,6 +32,7 @@ from loopxform.transforms.attention.kernel import AttentionKernel, Tile
 from loopxform.transforms.attention.nests import NotAttention, attention
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.mapping.index32 import few_elements
 from loopxform.transforms.overlapped.kernel_parts import Names
 from loopxform.transforms.overlapped.neighbours import not_neighbours, paths_of, with_one_for_all
 from loopxform.transforms.overlapped.tile_sizes import not_an_order, not_sizes
@@ -107,8 +108,10 @@ class OnlineSoftmax(Step):
 
     def _asked(self, fn: Function, kernel: AttentionKernel) -> tuple[Expr, ...]:
         path = paths_of(fn, self.loops)[0]
-        wanted = [Bin("<=", kernel.found.width, Const(int(self.width)))]
+        wanted: list[Expr] = [Bin("<=", kernel.found.width, Const(int(self.width)))]
         wanted += kernel.filling(int(self.groups)) if self.groups else []
+        wanted += kernel.countable()
+        wanted += few_elements(fn, kernel.found.arrays)
         return tuple(e for e in wanted if e not in fn.assumes and not always(fn, path, e))
 
     @property
