@@ -109,10 +109,11 @@ def in_versions(
     nests = None if limits.vector else iteration_nests(Derivation(w.fn), site, limits)
     if nests is None:
         return as_it_is(w.derivation)
-    rest = possible(partial(as_it_is, Derivation(w.fn)), *REFUSALS)
-    if not isinstance(rest, Offloaded) or not _fits(rest.function):
+    kept = possible(partial(as_it_is, Derivation(w.fn)), *REFUSALS)
+    rest = kept if isinstance(kept, Offloaded) and _fits(kept.function) else None
+    if rest is None:
         w.do(*(Assume(condition_text(e)) for e in nests.room))
-        nests, rest = iteration_nests(Derivation(w.fn), site, limits), None
+        nests = iteration_nests(Derivation(w.fn), site, limits)
         assert nests is not None
     asked = rest is not None and bool(nests.room)
     done = possible(partial(mapped, nests.derivation, online=not asked), *REFUSALS)

@@ -114,11 +114,10 @@ def grouped(
     if limits.vector:
         return None
     nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
-    if not isinstance(nest, LoopxformError) and in_one:
-        nest = coalesced(nest)
-    if nest is None or isinstance(nest, LoopxformError):
+    if isinstance(nest, LoopxformError):
         return None
-    return _grouped(nest, limits, options, whole)
+    whole_nest = coalesced(nest) if in_one else nest
+    return None if whole_nest is None else _grouped(whole_nest, limits, options, whole)
 
 
 def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:

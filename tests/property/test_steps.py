@@ -52,8 +52,10 @@ TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
     *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "name-terms"),
+    *("reorder", "online-softmax"),
 }
-"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices and groups."""
+"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups and
+attention."""
 
 
 # ---------------------------------------------------------------- running

@@ -15,8 +15,7 @@ keys, and keeps the largest score of each row, the sum of its weights and its we
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from loopxform.ir.affine import simplify
@@ -25,80 +24,44 @@ from loopxform.ir.nodes import (
     Bin,
     Call,
     Const,
-    Copy,
     Decl,
     Expr,
     For,
     If,
     Load,
     Select,
-    Slice,
     Stmt,
-    Un,
     Var,
 )
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import FLOAT, INT_MAX, Level, Scalar, Space
+from loopxform.ir.types import INT_MAX, Level, Scalar
 from loopxform.ir.visit import map_exprs, substitute, substitute_body, walk
 from loopxform.source import Origin
-from loopxform.transforms.attention.nests import Attention, Product
+from loopxform.transforms.attention.nests import Attention
+from loopxform.transforms.attention.products import Product
+from loopxform.transforms.attention.text import LEAST, KernelText, Tile
 from loopxform.transforms.overlapped.kernel_parts import Names
 
 TOGETHER = 4
 """Terms of a sum that are added in a row."""
 
-LEAST = Un("-", Bin("/", Const(1.0, FLOAT, "1.0f"), Const(0.0, FLOAT, "0.0f")))
 
+class AttentionKernel(KernelText):
+    """Builds the nest for nests that are attention (`found`)."""
 
-@dataclass(frozen=True)
-class Tile:
-    """The tile of a group: work-items along rows and along keys, rows and keys of each, the most
-    components of values, and how many terms of a sum are in local memory at a time."""
-
-    y: int
-    x: int
-    rows: int
-    keys: int
-    width: int
-    depth: int
-
-    @property
-    def queries(self) -> int:
-        """The rows of a group."""
-        return self.y * self.rows
-
-    @property
-    def columns(self) -> int:
-        """The keys of a tile."""
-        return self.x * self.keys
-
-    @property
-    def components(self) -> int:
-        """Those of a value that a work-item has."""
-        return self.width // self.x
-
-    def problem(self) -> str:
-        """Why these sizes make no tile ("": they do)."""
-        if self.width % self.x or self.columns % self.depth or self.depth % self.x:
-            return "work-items along keys must divide the width and the depth, and that the keys"
-        return ""
-
-    @property
-    def local_elements(self) -> int:
-        """What a group has in local memory."""
-        wide = self.queries + 4  # as kernels pad rows
-        return self.depth * (2 * wide + self.columns + self.width) + self.x * wide
-
-
-@dataclass
-class AttentionKernel:
-    """Builds the nest for nests that are attention; `types` are those of names."""
-
-    found: Attention
-    tile: Tile
-    types: dict[str, Scalar]
-    names: Names
-    origin: Origin
+    def __init__(
+        self, found: Attention, tile: Tile, types: dict[str, Scalar], names: Names, origin: Origin
+    ) -> None:
+        super().__init__(tile, types, types[found.weights], names, origin)
+        self.found, new = found, names.new
+        self.outer = found.rows.loops[:-1]
+        self.queries, self.keys = found.scores.loops[-2:]
+        self.h = [new(s.var) for s in self.outer]
+        self.ib, self.jb = new(f"{self.queries.var}_b"), new(f"{self.keys.var}_b")
+        self.most, self.total, self.result = new("most"), new("total"), new("result")
+        self.score = new("score")
+        self.q_loc, self.k_loc, self.p_loc = new("q_loc"), new("k_loc"), new("p_loc")
+        self.v_loc, self.row_loc = new("v_loc"), new("row_loc")
 
     def filling(self, groups: int) -> list[Expr]:
         """That there are so many tiles."""
@@ -118,88 +81,14 @@ class AttentionKernel:
 
     def nest(self) -> For:
         """The loops over groups."""
-        a, t = self.found, self.tile
-        self.type = self.types[a.weights]
-        self.outer = a.rows.loops[:-1]
-        self.queries, self.keys = a.scores.loops[-2], a.scores.loops[-1]
-        new = self.names.new
-        self.h = [new(s.var) for s in self.outer]
-        self.ib, self.jb = new(f"{self.queries.var}_b"), new(f"{self.keys.var}_b")
-        self.ty, self.tx = new("row"), new("column")
-        for word in ("most", "total", "result", "score"):
-            setattr(self, word, new(word))
-        for word in ("q_loc", "k_loc", "p_loc", "v_loc", "row_loc"):
-            setattr(self, word, new(word))
         body = self._group()
-        body = (self._loop(self.ib, self.queries.hi, t.queries, body, Level("grid", 0)),)
+        body = (self._loop(self.ib, self.queries.hi, self.tile.queries, body, Level("grid", 0)),)
         for n, s in reversed([*enumerate(self.outer)]):
             level = Level("grid", min(2, len(self.outer) - n))
             body = (self._loop(self.h[n], s.hi, 1, body, level),)
         (nest,) = body
         assert isinstance(nest, For)
         return nest
-
-    # ------------------------------------------------------------ parts of the text
-
-    def _loop(
-        self, var: str, hi: Expr | int, step: int, body: Sequence[Stmt], level: Level | None = None
-    ) -> For:
-        end = Const(hi) if isinstance(hi, int) else hi
-        parallel = level is not None
-        kind = self.queries.type
-        return For(
-            var,
-            Const(0),
-            end,
-            Const(step),
-            tuple(body),
-            parallel=parallel,
-            level=level,
-            type=kind,
-            origin=self.origin,
-        )
-
-    def _items(self, *body: Stmt) -> For:
-        """The loops over the work-items of a group."""
-        inner = self._loop(self.tx, self.tile.x, 1, body, Level("group", 0))
-        return self._loop(self.ty, self.tile.y, 1, (inner,), Level("group", 1))
-
-    def _unrolled(self, var: str, hi: int, *body: Stmt) -> For:
-        return replace(self._loop(var, hi, 1, body), unroll=True)
-
-    def _set(self, target: Var | Load, value: Expr, op: str = "") -> Assign:
-        return Assign(target, value, op, origin=self.origin)
-
-    def _decl(
-        self, name: str, *shape: int, local: bool = False, type: Scalar | None = None
-    ) -> Decl:
-        sizes, space = tuple(map(Const, shape)), Space.LOCAL if local else None
-        return Decl(name, type or self.type, sizes, space, origin=self.origin)
-
-    def _scalar(self, name: str, value: Expr, type: Scalar | None = None) -> list[Stmt]:
-        return [self._decl(name, type=type), self._set(Var(name), value)]
-
-    def _index(self, name: str, value: Expr) -> list[Stmt]:
-        return self._scalar(name, value, self.queries.type)
-
-    def _own(self, array: str, *index: Expr) -> Load:
-        """What a work-item keeps in registers."""
-        return Load(array, (Var(self.ty), Var(self.tx), *index))
-
-    def _row(self, r: str) -> Expr:
-        """A row of the tile."""
-        return Bin("+", Bin("*", Var(self.ty), Const(self.tile.rows)), Var(r))
-
-    def _column(self, e: Expr, each: int) -> Expr:
-        """The place of an element of a work-item: vectors are dealt out in turns."""
-        v = min(4, each)
-        turn = Bin("*", Bin("/", e, Const(v)), Const(v * self.tile.x))
-        first = Bin("+", turn, Bin("*", Var(self.tx), Const(v)))
-        return Bin("+", first, Bin("%", e, Const(v)))
-
-    @property
-    def _item(self) -> Expr:
-        return Bin("+", Bin("*", Var(self.ty), Const(self.tile.x)), Var(self.tx))
 
     # ------------------------------------------------------------ a group
 
@@ -225,7 +114,7 @@ class AttentionKernel:
         r, e = self.names.new("r"), self.names.new("e")
         first = self.found.rows.first or LEAST
         zero = self._set(self._own(self.result, Var(r), Var(e)), Const(0))
-        body = [
+        body: list[Stmt] = [
             self._set(self._own(self.most, Var(r)), first),
             self._set(self._own(self.total, Var(r)), Const(0)),
             self._unrolled(e, self.tile.components, zero),
@@ -258,18 +147,6 @@ class AttentionKernel:
         a, b = self.found.scores.factors
         return (a, b) if any(_mentions(i, self.queries.var) for i in a.index) else (b, a)
 
-    def _staged(self, rows: int, fast: int, element: Callable[[Expr, Expr], Stmt]) -> Stmt:
-        """All elements of a tile, those of a row of `fast` next to each other, each computed from
-        its place. Each work-item has as many, along a column, where that can be."""
-        n, items = self.names.new("n"), self.tile.y * self.tile.x
-        if (rows * fast) % items == 0 and items % fast == 0:
-            first = Bin("/", self._item, Const(fast))
-            row = Bin("+", first, Bin("*", Var(n), Const(items // fast)))
-            column = Bin("%", self._item, Const(fast))
-            return self._unrolled(n, rows * fast // items, element(row, column))
-        place = Bin("/", Var(n), Const(fast)), Bin("%", Var(n), Const(fast))
-        return replace(self._loop(n, rows * fast, items, [element(*place)]), lo=self._item)
-
     def _staged_terms(self, c: str) -> For:
         """Parts of queries and of keys, transposed."""
         t, (q, k) = self.tile, self._factors()
@@ -293,10 +170,6 @@ class AttentionKernel:
         values = {loop.var: at, scores.terms.var: column, **self._outer_values(scores)}
         there = Bin("&&", Bin("<", at, loop.hi), Bin("<", column, scores.terms.hi))
         return self._filled(Load(tile, (term, own)), there, substitute(load, values))
-
-    def _filled(self, target: Load, there: Expr, value: Expr) -> If:
-        kept, zero = self._set(target, value), self._set(target, Const(0))
-        return If(there, (kept,), (zero,), origin=self.origin)
 
     def _outer_values(self, p: Product) -> dict[str, Expr]:
         return {s.var: Var(h) for s, h in zip(p.loops, self.h)}
@@ -322,10 +195,10 @@ class AttentionKernel:
             sums_of.append(self._unrolled(e, v, self._set(target, term, "+")))
         body.append(self._unrolled(r, t.rows, *sums_of))
         together = next(n for n in (TOGETHER, 2, 1) if t.depth % n == 0)
-        first = self.names.new(c)
-        body = [*self._index(c, Bin("+", Var(first), Var(u))), *body]
+        outer = self.names.new(c)
+        body = [*self._index(c, Bin("+", Var(outer), Var(u))), *body]
         return self._items(
-            self._loop(first, t.depth, together, [self._unrolled(u, together, *body)])
+            self._loop(outer, t.depth, together, [self._unrolled(u, together, *body)])
         )
 
     def _type_of(self, tile: str) -> Scalar:
@@ -333,12 +206,6 @@ class AttentionKernel:
         arrays = {self.q_loc: q.array, self.k_loc: k.array}
         arrays[self.v_loc] = self.found.values.factors[1].array
         return self.types[arrays[tile]] if tile in arrays else self.type
-
-    def _read(self, target: str, tile: str, c: str, first: Expr, count: int) -> Copy:
-        """Copies elements of a row of a tile into registers, in vectors."""
-        slices = (Slice(Var(c), None), Slice(first, Const(count)))
-        width = next(n for n in (4, 2, 1) if count % n == 0)
-        return Copy(target, tile, slices, collective=False, width=width, origin=self.origin)
 
     # ------------------------------------------------------------ rows
 
@@ -367,15 +234,15 @@ class AttentionKernel:
     ) -> tuple[Stmt, ...]:
         """What stands behind a sum, with names of its own, for the sum and elements that are
         registers here."""
-        own = {s.name: self.names.new(s.name) for _, s in walk(p.loops[-1].body) if _is_scalar(s)}
+        scalars = (s.name for _, s in walk(p.loops[-1].body) if isinstance(s, Decl) and not s.shape)
+        own = {name: self.names.new(name) for name in dict.fromkeys(scalars)}
         body = map_exprs(p.rest, lambda e: _register(e, stored))
         body = _stored_to(body, stored)
         start: list[Stmt] = []
         for name, new in own.items():
             start.append(self._decl(new, type=self.types[name]))
         start.append(self._set(Var(own.get(p.total, p.total)), total))
-        kept = tuple(s for s in body if not isinstance(s, Decl))
-        kept = rename(kept, own)
+        kept = rename(tuple(s for s in body if not isinstance(s, Decl)), own)
         return (*start, *substitute_body(kept, values))
 
     def _rescaled(self) -> For:
@@ -463,10 +330,6 @@ class AttentionKernel:
             self._items(self._unrolled(r, t.rows, share)),
             self._items(self._unrolled(r, t.rows, inside)),
         ]
-
-
-def _is_scalar(s: Stmt) -> bool:
-    return isinstance(s, Decl) and not s.shape
 
 
 def _mentions(e: Expr, name: str) -> bool:

@@ -28,8 +28,10 @@ from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, Function, If, Stmt
 from loopxform.ir.typing import symbols
 from loopxform.records import record
-from loopxform.transforms.attention.kernel import AttentionKernel, Tile
-from loopxform.transforms.attention.nests import NotAttention, attention
+from loopxform.transforms.attention.kernel import AttentionKernel
+from loopxform.transforms.attention.nests import attention
+from loopxform.transforms.attention.products import NotAttention
+from loopxform.transforms.attention.text import Tile
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.mapping.index32 import few_elements
