@@ -78,13 +78,16 @@ def program(seed: int) -> str:
         f"for (int c = 0; c < l; c++) {{ float t = 0; "
         f"for (int j = 0; j < m; j++) t += w[j] * v{of}[j][c]; y{at}[c] = {result}; }}"
     )
+    if rng.random() < 0.3:  # as many keys as there are queries, up to that of the query
+        keys, short = rng.choice([("n", "i + 1"), ("n", "i"), ("n", "n - i"), ("n", "n")])
+        body = body.replace("j < m", f"j < {short}").replace("w[m]", f"w[{keys}]")
     around = "for (int b = 0; b < h; b++) " if "b" in at else ""
     return c(f"{around}for (int i = 0; i < n; i++) {{ {body} }}", PARAMS)
 
 
 def given(rng: np.random.Generator) -> dict[str, Any]:
     h, n, m, d, width = (int(rng.integers(low, 8)) for low in (1, 0, 0, 0, 0))
-    h = min(h, 2)
+    h, n = min(h, 2), min(n, m)
     shapes = {"q": (h, n, d), "k": (h, m, d), "v": (h, m, width), "bias": (n, m)}
     args: dict[str, Any] = {"h": h, "n": n, "m": m, "d": d, "l": width, "scale": np.float32(0.5)}
     args |= {x: rng.standard_normal(s).astype(np.float32) for x, s in shapes.items()}

@@ -76,8 +76,16 @@ class AttentionKernel(KernelText):
     def countable(self) -> list[Expr]:
         """That an int can number rows, keys and terms beyond the last tile."""
         p, t = self.found.scores, self.tile
-        ends = ((p.loops[-2], t.queries), (p.loops[-1], t.columns), (p.terms, t.depth))
-        return [Bin("<=", s.hi, Const(INT_MAX - n)) for s, n in ends]
+        rows = self.queries.hi
+        ends = ((rows, t.queries), (self.found.keys(rows), t.columns), (p.terms.hi, t.depth))
+        return [Bin("<=", end, Const(INT_MAX - n)) for end, n in ends]
+
+    @property
+    def _end(self) -> Expr:
+        """The key behind those that the rows of a group have."""
+        behind = Bin("+", Var(self.ib), Const(self.tile.queries))
+        last = Bin("-", Bin("min", self.queries.hi, behind), Const(1))
+        return self.found.keys(last)
 
     def nest(self) -> For:
         """The loops over groups."""
@@ -107,7 +115,7 @@ class AttentionKernel(KernelText):
             self._decl(self.v_loc, t.depth, t.width, local=True, type=self.types[v.array]),
             self._decl(self.row_loc, t.x, wide, local=True),
         ]
-        walk_keys = self._loop(self.jb, self.keys.hi, t.columns, self._keys())
+        walk_keys = self._loop(self.jb, self._end, t.columns, self._keys())
         return (*declared, self._started(), walk_keys, *self._finished())
 
     def _started(self) -> For:
@@ -151,24 +159,32 @@ class AttentionKernel(KernelText):
         """Parts of queries and of keys, transposed."""
         t, (q, k) = self.tile, self._factors()
         tiles = (
-            (self.q_loc, q, self.queries, self.ib, t.queries),
-            (self.k_loc, k, self.keys, self.jb, t.columns),
+            (self.q_loc, q, self.queries, self.ib, self.queries.hi, t.queries),
+            (self.k_loc, k, self.keys, self.jb, self._end, t.columns),
         )
         return self._items(
             *(
-                self._staged(rows, t.depth, partial(self._term, c, tile, load, loop, first))
-                for tile, load, loop, first, rows in tiles
+                self._staged(rows, t.depth, partial(self._term, c, tile, load, loop, first, end))
+                for tile, load, loop, first, end, rows in tiles
             )
         )
 
     def _term(
-        self, c: str, tile: str, load: Load, loop: For, first: str, own: Expr, term: Expr
+        self,
+        c: str,
+        tile: str,
+        load: Load,
+        loop: For,
+        first: str,
+        end: Expr,
+        own: Expr,
+        term: Expr,
     ) -> Stmt:
         """An element of a part of queries or of keys."""
         scores = self.found.scores
         at, column = Bin("+", Var(first), own), Bin("+", Var(c), term)
         values = {loop.var: at, scores.terms.var: column, **self._outer_values(scores)}
-        there = Bin("&&", Bin("<", at, loop.hi), Bin("<", column, scores.terms.hi))
+        there = Bin("&&", Bin("<", at, end), Bin("<", column, scores.terms.hi))
         return self._filled(Load(tile, (term, own)), there, substitute(load, values))
 
     def _outer_values(self, p: Product) -> dict[str, Expr]:
@@ -217,7 +233,7 @@ class AttentionKernel(KernelText):
         i = Bin("+", Var(self.ib), self._row(r))
         j = Bin("+", Var(self.jb), self._column(Var(e), t.keys))
         values = {**self._outer_values(p), self.queries.var: i, self.keys.var: j}
-        there = Bin("&&", Bin("<", i, self.queries.hi), Bin("<", j, self.keys.hi))
+        there = Bin("&&", Bin("<", i, self.queries.hi), Bin("<", j, self.found.keys(i)))
         rest = self._completed(p, values, own, {self.found.weights: own})
         score = If(there, rest, (self._set(own, LEAST),), origin=self.origin)
         larger = self._set(Var(top), own)
@@ -293,7 +309,7 @@ class AttentionKernel(KernelText):
         item = Bin("*", Bin("%", own, Const(t.x)), Const(v))
         key = Bin("+", Bin("+", turn, item), Bin("%", element, Const(v)))
         at = Bin("+", Var(self.jb), key)
-        there = Bin("&&", Bin("<", at, self.keys.hi), Bin("<", c, self.found.width))
+        there = Bin("&&", Bin("<", at, self._end), Bin("<", c, self.found.width))
         values = {p.terms.var: at, p.loops[-1].var: c, **self._outer_values(p)}
         return self._filled(Load(self.v_loc, (own, c)), there, substitute(p.factors[1], values))
 
@@ -309,12 +325,12 @@ class AttentionKernel(KernelText):
         i = Bin("+", Var(self.ib), self._row(r))
         c = self._column(Var(e), t.components)
         part = Load(self.row_loc, (Var(n), self._row(r)))
-        some = Bin("<", Const(0), self.keys.hi)
+        some = Bin("<", Const(0), self.found.keys(i))
         result = self._own(self.result, Var(r), Var(e))
         value: Expr = Bin("+", result, Var(odd))
         if isinstance(rows.divided, Bin):
             by = substitute(rows.divided.right, {rows.total: Var(whole)})
-            value = Bin(rows.divided.op, value, by)
+            value = Select(some, Bin(rows.divided.op, value, by), result)
         kept = {a: substitute(x, {rows.total: Var(whole)}) for a, x in rows.stored.items()}
         values = {**self._outer_values(p), p.loops[-2].var: i, p.loops[-1].var: c}
         done = self._completed(p, values, value, kept)

@@ -10,9 +10,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Var
+from loopxform.ir.affine import poly, simplify
+from loopxform.ir.nodes import Assign, Bin, Const, Expr, For, Function, Load, Var
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import Path, at, declared, loads, reads, walk, writes
+from loopxform.ir.visit import (
+    Path,
+    at,
+    declared,
+    loads,
+    names,
+    reads,
+    substitute,
+    walk,
+    writes,
+)
 from loopxform.records import record
 from loopxform.transforms.attention.products import (
     NotAttention,
@@ -36,18 +47,17 @@ class Attention:
     rows: Softmax
     values: Product
     weights: str
-
     nests: tuple[For, ...]
 
-    @property
-    def keys(self) -> Expr:
-        """How many keys there are."""
-        return self.scores.loops[-1].hi
+    def keys(self, query: Expr) -> Expr:
+        """How many keys a query has: later ones no fewer."""
+        rows, keys = self.scores.loops[-2:]
+        return simplify(substitute(keys.hi, {rows.var: query}))
 
     @property
     def arrays(self) -> frozenset[str]:
         """What queries, keys, values and results are."""
-        read = {x.array for x in (*self.scores.factors, self.values.factors[1])}
+        read = {x.array for e in (*self.scores.factors, self.values.factors[1]) for x in loads(e)}
         return frozenset(read) | writes(self.values.rest)
 
     @property
@@ -69,7 +79,7 @@ def attention(fn: Function, paths: tuple[Path, ...]) -> Attention:
     _require_alike(fn, parallel, depth)
     weights = _weights(parallel[0])
     scores = product(fn, parallel[0])
-    rows = softmax(parallel[1], weights, scores.loops[-1].hi)
+    rows = softmax(parallel[1], weights, _keys(scores, parallel[1][-1]))
     values = product(fn, parallel[2])
     _require_scores(fn, scores, weights)
     found = Attention(scores, rows, _weighted(values, weights, scores), weights, nests)
@@ -81,13 +91,23 @@ def _require_alike(fn: Function, nests: list[tuple[For, ...]], depth: int) -> No
     """Raises NotAttention where rows are not the same in all nests, or loops do not count from 0
     to numbers of the caller's."""
     fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)
-    for s in (s for loops in nests for s in loops):
+    queries, keys = nests[0][-2:] if depth else (nests[0][0], nests[0][0])
+    for s in (s for loops in nests for s in loops if s is not keys):
         require_counted(s, fixed)
+    require_counted(keys, {*fixed, queries.var})
+    more = poly(substitute(keys.hi, {queries.var: Bin("+", Var(queries.var), Const(1))}))
+    if queries.var in names(keys.hi) and ((more - poly(keys.hi)).value or -1) < 0:
+        raise NotAttention("later queries may have fewer keys", keys.origin.loc)
     for loops in nests[1:]:
         for a, b in zip(nests[0][:depth], loops):
             if a.hi != b.hi or a.type != b.type:
                 text = f"the loops over '{a.var}' and '{b.var}' have other iterations"
                 raise NotAttention(text, b.origin.loc)
+
+
+def _keys(scores: Product, row: For) -> Expr:
+    """How many keys a row has, in a nest of rows with that loop."""
+    return substitute(scores.loops[-1].hi, {scores.loops[-2].var: Var(row.var)})
 
 
 def _weights(loops: tuple[For, ...]) -> str:
@@ -124,7 +144,7 @@ def _weighted(p: Product, weights: str, scores: Product) -> Product:
     loc = p.loops[0].origin.loc
     if w not in (a, b) or other.array == weights or p.loops[-2].var in names_of(other):
         raise NotAttention("a term is not the product of a weight and part of a value", loc)
-    if p.terms.hi != scores.loops[-1].hi:
+    if p.terms.hi != _keys(scores, p.loops[-2]):
         raise NotAttention("values have not as many elements as there are keys", loc)
     return replace(p, factors=(w, other))
 
@@ -138,7 +158,7 @@ def _require_apart(fn: Function, paths: tuple[Path, ...], a: Attention) -> None:
         text = f"'{min(seen)}' is used outside of the nests"
         raise NotAttention(text, loc, "say that it is scratch, if the caller does not read it")
     results = writes(a.values.rest) & _arrays(fn)
-    read = reads((a.scores.loops[0],)) | {a.values.factors[1].array}
+    read = reads((a.scores.loops[0],)) | {x.array for x in loads(a.values.factors[1])}
     rest = {x.array for e in expressions(a.values.rest) for x in loads(e)}
     if passed & results or results & (read | rest - set(a.rows.stored)):
         text = f"'{min(results)}' is read by the nests, too"

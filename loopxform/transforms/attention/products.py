@@ -79,7 +79,8 @@ def product(fn: Function, loops: tuple[For, ...]) -> Product:
         raise NotAttention("an iteration is not one sum of products", loc)
     terms, before = body[inner[0]], body[: inner[0]]
     assert isinstance(terms, For)
-    require_counted(terms, {p.name for p in fn.objects if not p.array} - writes(fn.body))
+    fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)
+    require_counted(terms, {*fixed, *(s.var for s in loops)})
     match terms.body:
         case (Assign(Var(total), Bin("*", Load() as a, Load() as b), "+"),):
             pass
