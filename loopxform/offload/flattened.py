@@ -111,6 +111,8 @@ def in_versions(
         return as_it_is(w.derivation)
     kept = possible(partial(as_it_is, Derivation(w.fn)), *REFUSALS)
     rest = kept if isinstance(kept, Offloaded) and _fits(kept.function) else None
+    if rest is not None and _reuses(rest):
+        return as_it_is(derivation)
     if rest is None:
         w.do(*(Assume(condition_text(e)) for e in nests.room))
         nests = iteration_nests(Derivation(w.fn), site, limits)
