@@ -2,7 +2,8 @@
 may be in another order.
 
 The step `online-softmax` says when that is legal, `model.attention` which tile fits a device. For
-values of more components, and where there are too few tiles, the nests are as they were.
+values of more components, and where there are too few tiles, the nests are as they were; so they
+are where there is room for the scores: three kernels of tiles take less time (docs/performance.md).
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ def in_one_kernel(program: Program, limits: Limits) -> None:
     for nests in [*_triples(program)]:
         if not all(program.allowing(program.options, x).reassociate for x in nests):
             continue
-        for tile in tiles(limits, _bytes(program.fn, nests)):
-            if not _fused(program, tuple(x.var for x in nests), tile, limits):
+        each = _bytes(program.fn, nests)
+        scores = (limits.expanded_mib << 20) // each
+        for tile in tiles(limits, each):
+            if not _fused(program, tuple(x.var for x in nests), tile, limits, scores):
                 break
 
 
@@ -58,10 +61,13 @@ def attention_versions(nests: Derivation, limits: Limits) -> list[tuple[Version,
     return out
 
 
-def step_of(nests: tuple[str, ...], tile: AttentionTile, limits: Limits) -> OnlineSoftmax:
-    """The step, where there are as many tiles as compute units, or as those of any device."""
+def step_of(
+    nests: tuple[str, ...], tile: AttentionTile, limits: Limits, scores: int = 0
+) -> OnlineSoftmax:
+    """The step, where there are as many tiles as compute units, or as those of any device, and more
+    `scores` than so many."""
     groups = str(limits.compute_units or limits.costs.units)
-    return OnlineSoftmax(nests, *tile.words, groups, "reassociate")
+    return OnlineSoftmax(nests, *tile.words, groups, str(scores or ""), "reassociate")
 
 
 def _triples(program: Program) -> Iterator[tuple[For, ...]]:
@@ -79,13 +85,15 @@ def _bytes(fn: Function, nests: Sequence[For]) -> int:
     return max((kinds[n].bytes for n in writes(tuple(nests)) if n in kinds), default=4)
 
 
-def _fused(program: Program, nests: tuple[str, ...], tile: AttentionTile, limits: Limits) -> bool:
+def _fused(
+    program: Program, nests: tuple[str, ...], tile: AttentionTile, limits: Limits, scores: int
+) -> bool:
     """Gives nests one kernel, where the host finds that the tile serves; False where it cannot."""
     first = resolve(program.fn, nests[0])[0].loop
     lines = tuple(n for v in nests for n in program.lines(resolve(program.fn, v)[0].loop))
     known = {s.loop.var for s in loops(program.fn)}
     w = Work(program.derivation.titled(TITLE), {})
-    if not w.attempt(step_of(nests, tile, limits)):
+    if not w.attempt(step_of(nests, tile, limits, scores)):
         return False
     outer = next(s.loop for s in loops(w.fn) if s.loop.var not in known)
     w.attempt(Index32(outer.var))

@@ -120,7 +120,7 @@ def in_versions(
     asked = rest is not None and bool(nests.room)
     done = possible(partial(mapped, nests.derivation, online=not asked), *REFUSALS)
     if not isinstance(done, Offloaded) or not _reuses(done):
-        return as_it_is(derivation)
+        return as_it_is(derivation if rest is None else w.derivation)
     if rest is None or not nests.room:
         return replace(done, derivation=w.derivation.extended(done.derivation))
     free = Program(w.derivation, options, limits.costs, fp).allowing(options, site.loop)
@@ -136,17 +136,17 @@ def _with_room(
     done: Offloaded,
     rest: Offloaded,
 ) -> Offloaded:
-    """Iterations in `one` kernel of tiles, where that serves, their parts as nests (`done`) where
-    there is room, else the iterations as they are (`rest`). Raises TransformError."""
+    """Parts of the iterations as nests (`done`) where there is room, else `one` kernel of tiles
+    where that serves, else the iterations as they are (`rest`). Raises TransformError."""
     about = "parts of the iterations, with arrays of all of them"
     versions = [
-        *(v for v, _ in one),
         Version(NESTS, about, done.derivation, nests.room),
+        *(v for v, _ in one),
         Version("", "each iteration on its own", rest.derivation),
     ]
     step = choice(site.loop.var, versions, Thresholds(0, frozenset(), {}))
     joined = derivation.titled("Versions").then(step)
-    parts = (*(p for _, p in one), *done.parts, *rest.parts)
+    parts = (*done.parts, *(p for _, p in one), *rest.parts)
     return Offloaded(joined, parts, done.pipelines + rest.pipelines)
 
 
@@ -155,7 +155,8 @@ def _reuses(done: Offloaded) -> bool:
     work-items."""
     if any(p.kind != "kernel" for p in done.parts):
         return False
-    return any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in done.parts)
+    without = (*WITHOUT_REUSE, "group")
+    return any(p.tiled and p.tiled.recipe not in without for p in done.parts)
 
 
 def _iterations_in_versions(

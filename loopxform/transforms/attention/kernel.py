@@ -73,6 +73,14 @@ class AttentionKernel(KernelText):
         count = Bin("*", count, Bin("/", rows, Const(self.tile.queries)))
         return [Bin("<=", Const(groups), simplify(count))]
 
+    def many(self, scores: int) -> list[Expr]:
+        """That there are more scores, in products that 64 bits hold."""
+        count: Expr = Const(1)
+        most = Const(INT_MAX)
+        for end in (*(s.hi for s in self.found.rows.loops), self.found.keys(self.queries.hi)):
+            count = Bin("*", Bin("max", Bin("min", count, most), Const(0)), end)
+        return [Bin("<", Const(scores), simplify(count))]
+
     def countable(self) -> list[Expr]:
         """That an int can number rows, keys and terms beyond the last tile."""
         p, t = self.found.scores, self.tile

@@ -39,6 +39,7 @@ from loopxform.transforms.overlapped.kernel_parts import Names
 from loopxform.transforms.overlapped.neighbours import not_neighbours, paths_of, with_one_for_all
 from loopxform.transforms.overlapped.tile_sizes import not_an_order, not_sizes
 from loopxform.transforms.sites import one_loop, trusted
+from loopxform.written import LARGEST_SIZE
 
 
 @record
@@ -46,8 +47,8 @@ class OnlineSoftmax(Step):
     """Makes one kernel of the nests of `loops`. A group has ROWS x KEYS `items` (a pair), each of
     which has so many rows and keys of a tile, `elements` (a pair), and values of at most `width`
     components; `depth` terms of sums are in local memory at a time. Where values have more, or
-    there are fewer than so many tiles, `groups`, the nests run as they were. `reassociate` (the
-    word) allows sums to round differently."""
+    there are fewer than so many tiles, `groups`, or no more than so many `scores`, the nests run as
+    they were. `reassociate` (the word) allows sums to round differently."""
 
     loops: tuple[str, ...]
     items: tuple[str, ...]
@@ -55,11 +56,12 @@ class OnlineSoftmax(Step):
     width: str
     depth: str
     groups: str = ""
+    scores: str = ""
     reassociate: str = ""
 
     verb: ClassVar[str] = "online-softmax"
     usage: ClassVar[str] = (
-        "online-softmax LOOP,LOOP,LOOP ITEMS,ITEMS ELEMENTS,ELEMENTS WIDTH DEPTH [GROUPS] "
+        "online-softmax LOOP,LOOP,LOOP ITEMS,ITEMS ELEMENTS,ELEMENTS WIDTH DEPTH [GROUPS [SCORES]] "
         "[reassociate]"
     )
     flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
@@ -74,6 +76,8 @@ class OnlineSoftmax(Step):
         words = (*self.items, *self.elements, self.width, self.depth, self.groups or "1")
         if odd := not_sizes(self, words, loc) or not_an_order(self, self.reassociate, loc):
             return odd
+        if self.scores and not (self.scores.isdecimal() and int(self.scores) <= LARGEST_SIZE):
+            return (Obstacle("LX021", "scores are no number", loc, remedy=self.usage),)
         if len(self.items) != 2 or len(self.elements) != 2:
             return (Obstacle("LX021", "there are two sizes of each", loc, remedy=self.usage),)
         if problem := self._tile.problem():
@@ -112,6 +116,7 @@ class OnlineSoftmax(Step):
         path = paths_of(fn, self.loops)[0]
         wanted: list[Expr] = [Bin("<=", kernel.found.width, Const(int(self.width)))]
         wanted += kernel.filling(int(self.groups)) if self.groups else []
+        wanted += kernel.many(int(self.scores)) if self.scores else []
         wanted += kernel.countable()
         wanted += few_elements(fn, kernel.found.arrays)
         return tuple(e for e in wanted if e not in fn.assumes and not always(fn, path, e))
