@@ -76,9 +76,8 @@ class Offloaded:
 
 
 class Mapped(Protocol):
-    """Maps a program, given the loops that are to stay the host's, whether the program is one loop
-    that has versions as a whole (`alone`), and whether nests may be attention in one kernel
-    (`online`)."""
+    """Maps a program, given the loops that are to stay the host's, and whether the program is one
+    loop that has versions as a whole (`alone`)."""
 
     def __call__(
         self,
@@ -86,7 +85,6 @@ class Mapped(Protocol):
         hosts: frozenset[str] = frozenset(),
         *,
         alone: bool = False,
-        online: bool = True,
     ) -> Offloaded: ...
 
 
@@ -117,8 +115,7 @@ def in_versions(
         w.do(*(Assume(condition_text(e)) for e in nests.room))
         nests = iteration_nests(Derivation(w.fn), site, limits)
         assert nests is not None
-    asked = rest is not None and bool(nests.room)
-    done = possible(partial(mapped, nests.derivation, online=not asked), *REFUSALS)
+    done = possible(partial(mapped, nests.derivation), *REFUSALS)
     if not isinstance(done, Offloaded) or not _reuses(done):
         return as_it_is(derivation if rest is None else w.derivation)
     if rest is None or not nests.room:

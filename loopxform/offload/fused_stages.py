@@ -96,7 +96,7 @@ def _alike(program: Program, given: Wish, wishes: Wishes) -> Iterator[tuple[Wish
         options = given.over(wish).options
         return wish is wishes.common, options.fuse_stages, options.tile_stages
 
-    for run in runs(program, ()):
+    for run in _runs(program, ()):
         for _, group in groupby(run, key):
             alike = [*group]
             yield wishes.of(program.fn, resolve(program.fn, alike[0])[0].path), alike
@@ -136,7 +136,7 @@ def _is_free(program: Program, run: list[str]) -> bool:
     return all(program.allowing(program.options, nest).reassociate for nest in nests)
 
 
-def runs(program: Program, place: Place) -> Iterator[list[str]]:
+def _runs(program: Program, place: Place) -> Iterator[list[str]]:
     """Nests that follow one another, by their outermost loops."""
     run: list[tuple[Path, str]] = []
     for n, (path, s) in enumerate(program.statements(place)):
@@ -148,7 +148,7 @@ def runs(program: Program, place: Place) -> Iterator[list[str]]:
             run.append((path, s.var))
         elif (isinstance(s, For) and s.var in program.hosts) or isinstance(s, If):
             for body in inner_places(s, place, n):
-                yield from runs(program, body)
+                yield from _runs(program, body)
     if run:
         yield [var for _, var in run]
 

@@ -31,7 +31,6 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import is_while
-from loopxform.offload.attention import in_one_kernel
 from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
@@ -104,30 +103,25 @@ def offload(
         hosts: frozenset[str] = frozenset(),
         *,
         alone: bool = False,
-        online: bool = True,
     ) -> Offloaded:
         program = Program(derivation, options, limits.costs, fp, fused=dict(fused), alone=alone)
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
-        return _mapped(program, given, limits, asked, online=online)
+        return _mapped(program, given, limits, asked)
 
     if not automatic:
         return mapped(named)
     return in_versions(named, mapped, limits, options, fp)
 
 
-def _mapped(
-    program: Program, given: Wish, limits: Limits, asked: Wishes, *, online: bool
-) -> Offloaded:
+def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Offloaded:
     """The kernels and the host loops of a program, whose loops have names of their own. Raises as
     `offload` does."""
     structure(program, ())
     require_use(program)
     flagged(program)
     sequential(program, ())
-    if online and not limits.vector and not given.sizes and given.recipe is None:
-        in_one_kernel(program, limits)
     _map(program, given, limits, asked)
     _keep_in_memory(program)
     _require_parts(program)

@@ -27,7 +27,12 @@ from loopxform.targets.profile import PROFILES
 from loopxform.verify.group.execute import Executor
 from loopxform.verify.interp import Program
 
-TILE = {"attention_tiles": ("4x2 2x4",), "attention_widths": (4, 8), "compute_units": 2}
+TILE = {
+    "attention_tiles": ("4x2 2x4",),
+    "attention_widths": (4, 8),
+    "compute_units": 2,
+    "expanded_mib": 0,
+}
 H100 = replace(PROFILES["h100"], **TILE)
 PARAMS = (
     "int h, int n, int m, int d, int l, float scale, const float q[restrict h][n][d], "
@@ -80,22 +85,8 @@ ROWS = {
     + VALUES.replace("t / sum", "t"),
 }
 AROUND = "for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {{ {} }}"
-NESTS = (
-    f"for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {{ {DOT} "
-    "w[b][i][j] = t * scale; } "
-    "for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) { float top = w[b][i][0], sum = 0; "
-    "for (int j = 1; j < m; j++) if (w[b][i][j] > top) top = w[b][i][j]; "
-    "for (int j = 0; j < m; j++) { w[b][i][j] = expf(w[b][i][j] - top); sum += w[b][i][j]; } "
-    "for (int j = 0; j < m; j++) w[b][i][j] /= sum; } "
-    "for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) for (int c = 0; c < l; c++) { "
-    "float t = 0; for (int j = 0; j < m; j++) t += w[b][i][j] * v[b][j][c]; y[b][i][c] = t; }"
-)
-FORMS = {
-    **{name: c(AROUND.format(body), PARAMS) for name, body in ROWS.items()},
-    "local-array": c(f"float w[h][n][m]; {NESTS}", PARAMS),
-    "scratch": "#pragma loopxform scratch(w)\n" + c(NESTS, f"{PARAMS}, float w[restrict h][n][m]"),
-}
-FIRST = ("mask", "scratch")
+FORMS = {name: c(AROUND.format(body), PARAMS) for name, body in ROWS.items()}
+FIRST = ("mask", "weights-divided")
 EVERY = [x if x in FIRST else pytest.param(x, marks=pytest.mark.slow) for x in FORMS]
 SIZES = [
     {"h": 3, "n": 9, "m": 11, "d": 5, "l": 3},
@@ -113,17 +104,15 @@ def plan(form: str) -> Plan:
     return emit.kernel(done.derivation, fp=PERMITTED["reassociate"])
 
 
-def every_call(form: str) -> Iterator[dict[str, Any]]:
+def every_call() -> Iterator[dict[str, Any]]:
     """Arguments: plain ones, large ones, infinities and NaNs."""
     rng = np.random.default_rng(5)
     for sizes in SIZES:
         for special in ("", "large", "inf", "nan"):
-            yield _arguments(rng, sizes, special, scratch=form == "scratch")
+            yield _arguments(rng, sizes, special)
 
 
-def _arguments(
-    rng: np.random.Generator, sizes: dict[str, int], special: str, *, scratch: bool
-) -> dict[str, Any]:
+def _arguments(rng: np.random.Generator, sizes: dict[str, int], special: str) -> dict[str, Any]:
     h, n, m, d, width = (sizes[x] for x in "hnmdl")
     shapes = {"q": (h, n, d), "k": (h, m, d), "v": (h, m, width), "bias": (n, m)}
     args: dict[str, Any] = {**sizes, "scale": np.float32(0.5)}
@@ -134,8 +123,6 @@ def _arguments(
         args["q"][0, -1] = np.inf if special == "inf" else np.nan
         args["k"][-1, -1, 0] = -np.inf if special == "inf" else np.nan
     args["y"] = np.full((h, n, width), 7, np.float32)
-    if scratch:
-        args["w"] = np.zeros((h, n, m), np.float32)
     return args
 
 
@@ -164,7 +151,7 @@ def test_one_kernel_runs_where_there_are_enough_tiles(form: str) -> None:
 def test_work_items_of_a_group_agree(form: str) -> None:
     p = plan(form)
     run = Executor(p)
-    for n, args in enumerate(every_call(form)):
+    for n, args in enumerate(every_call()):
         if args["m"] < 20:
             wanted = expected(p, args)
             with np.errstate(all="ignore"):
@@ -177,7 +164,7 @@ def test_work_items_of_a_group_agree(form: str) -> None:
 def test_on_a_device(form: str) -> None:
     p = plan(form)
     kernel = CompiledKernel(p, choose(None))
-    for args in every_call(form):
+    for args in every_call():
         wanted = expected(p, args)
         kernel(**args)
         assert_close(args["y"], wanted)
@@ -186,7 +173,7 @@ def test_on_a_device(form: str) -> None:
 @pytest.mark.oclgrind
 def test_no_finding_in_the_simulator() -> None:
     p = plan("mask")
-    every = [args for args in every_call("mask") if args["m"] in (1, 11)][:5]
+    every = [args for args in every_call() if args["m"] in (1, 11)][:5]
     report, found = simulate_all(p, every)
     assert report.clean, report.findings
     for args, after in zip(every, found, strict=True):
