@@ -2,7 +2,8 @@
 
     python scripts/bench_loops.py [NAME ...] --device 0:0 --profile h100
 
-Scans, histograms, rows, transpositions, sparse products. Event times from the start of the first
+Scans, histograms, rows, transpositions, sparse products, layouts of records and images, sums and
+extrema by key, loops that data end. Event times from the start of the first
 kernel of a call to the end of the last, the median of several calls; the rate is that of the bytes
 that the loop has to read and to write, as part of what the device copies (bytes read and written)
 in the same run. Results are compared with numpy's. With `--torch` the functions of PyTorch that do
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import irregular_loops
 import numpy as np
 
 import loopxform as lx
@@ -89,6 +91,43 @@ def _rows(body: str, expected: Callable[[Arrays], Arrays], **options: Any) -> Ca
     params = "int n, int m, const float x[restrict n][m], float y[restrict n][m]"
     text = f"#include <math.h>\nvoid f({params}) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
     return Case(text, arguments, lambda n: 8.0 * n * 2048, expected, 16384, options)
+
+
+def _table(
+    body: str,
+    expected: Callable[[Arrays], Arrays],
+    shape: tuple[int, int],
+    kind: str = "int",
+    **options: Any,
+) -> Case:
+    """Loops over a matrix `a`, which fill `y`; its columns are divided, its rows are not."""
+    dtype = np.int32 if kind == "int" else np.float32
+    rows, columns = shape
+
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        a = _ints(random, (rows, n)).astype(dtype)
+        return {"m": rows, "n": n, "a": a, "y": np.zeros((rows, n), dtype)}
+
+    params = f"int m, int n, const {kind} a[restrict m][n], {kind} y[restrict m][n]"
+    text = f"void f({params}) {{ {body} }}"
+    return Case(text, arguments, lambda n: 8.0 * rows * n, expected, columns, options)
+
+
+def _row_scan(kind: str, shape: tuple[int, int], **options: Any) -> Case:
+    body = f"""for (int r = 0; r < m; r++) {{ {kind} s = 0;
+      for (int j = 0; j < n; j++) {{ s += a[r][j]; y[r][j] = s; }} }}"""
+    return _table(body, lambda x: {"y": np.cumsum(x["a"], 1)}, shape, kind, **options)
+
+
+COLUMNS = """for (int j = 0; j < n; j++) y[0][j] = a[0][j];
+  for (int i = 1; i < m; i++) for (int j = 0; j < n; j++) y[i][j] = y[i - 1][j] + a[i][j];"""
+INTEGRAL = """for (int i = 1; i < m; i++) { int s = 0; for (int j = 0; j < n; j++) {
+    s += a[i][j]; y[i][j] = y[i - 1][j] + s; } }"""
+
+
+def _integral(x: Arrays) -> Arrays:
+    a = np.concatenate([x["a"][:1] * 0, x["a"][1:]])
+    return {"y": np.cumsum(np.cumsum(a, 0, dtype=np.int32), 1, dtype=np.int32)}
 
 
 NORM = """float s = 0, q = 0;
@@ -197,27 +236,122 @@ def _transposition() -> Case:
     return Case(text, arguments, lambda n: 8.0 * n * n, lambda x: {"b": x["a"].T}, 8192)
 
 
-def _csr(mean: int) -> Case:
+Matrix = Callable[[np.random.Generator, int], tuple[Any, Any, int]]
+"""The lengths of about so many rows, the columns of their entries, and how many columns there
+are."""
+
+
+def _csr(matrix: Matrix, mean: int) -> Case:
+    """A matrix of about 2^26 entries in compressed rows, of so many on average, times a vector."""
+
     def arguments(random: np.random.Generator, n: int) -> Arrays:
-        lengths = random.integers(0, 2 * mean + 1, n)
+        lengths, columns, m = matrix(random, n)
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
         count = int(starts[-1])
         return {
-            **{"n": n, "nz": count, "start": starts},
-            "col": random.integers(0, n, count, dtype=np.int32),
+            **{"n": len(lengths), "m": m, "nz": count, "start": starts, "col": columns},
             "v": random.random(count, dtype=np.float32),
-            **{"x": random.random(n, dtype=np.float32), "y": np.zeros(n, np.float32)},
+            "x": random.random(m, dtype=np.float32),
+            "y": np.zeros(len(lengths), np.float32),
         }
 
     def expected(a: Arrays) -> Arrays:
         sums = np.concatenate([[0], np.cumsum(a["v"].astype(float) * a["x"][a["col"]])])
         return {"y": sums[a["start"][1:]] - sums[a["start"][:-1]]}
 
-    text = """void f(int n, int nz, const int start[restrict n + 1], const int col[restrict nz],
-      const float v[restrict nz], const float x[restrict n], float y[restrict n])
+    text = """void f(int n, int m, int nz, const int start[restrict n + 1],
+      const int col[restrict nz], const float v[restrict nz], const float x[restrict m],
+      float y[restrict n])
     { for (int i = 0; i < n; i++) { float s = 0;
         for (int k = start[i]; k < start[i + 1]; k++) s += v[k] * x[col[k]]; y[i] = s; } }"""
-    return Case(text, arguments, lambda n: n * (8.0 * mean + 12), expected, (1 << 27) // mean // 2)
+    return Case(text, arguments, lambda n: n * (8.0 * mean + 12), expected, (1 << 26) // mean)
+
+
+def _random_rows(mean: int) -> Matrix:
+    """Up to twice the mean in a row, anywhere."""
+
+    def drawn(random: np.random.Generator, n: int) -> tuple[Any, Any, int]:
+        lengths = random.integers(0, 2 * mean + 1, n)
+        return lengths, random.integers(0, n, int(lengths.sum()), dtype=np.int32), n
+
+    return drawn
+
+
+def _power_law(random: np.random.Generator, n: int) -> tuple[Any, Any, int]:
+    """Rows of 5 and more, 16 on average: the longer, the fewer, up to 100000."""
+    lengths = np.minimum(16 / 3 * random.random(n) ** (-2 / 3), min(n, 100000)).astype(np.int64)
+    return lengths, random.integers(0, n, int(lengths.sum()), dtype=np.int32), n
+
+
+def _neighbours(_: np.random.Generator, n: int) -> tuple[Any, Any, int]:
+    """The points of a cube, each with those around it: 27 but for its faces."""
+    side = round(n ** (1 / 3))
+    at, near = np.arange(side, dtype=np.int32), np.array([-1, 0, 1], np.int32)
+    along = at[:, None] + near
+    inside = (along >= 0) & (along < side)
+    z, y, x = (
+        along.reshape(
+            [side if d == n else 1 for d in range(3)] + [3 if d == n else 1 for d in range(3)]
+        )
+        for n in range(3)
+    )
+    there = (
+        inside.reshape(side, 1, 1, 3, 1, 1)
+        & inside.reshape(1, side, 1, 1, 3, 1)
+        & inside.reshape(1, 1, side, 1, 1, 3)
+    ).reshape(side**3, 27)
+    columns = ((z * side + y) * side + x).reshape(side**3, 27)
+    return there.sum(1), columns[there].astype(np.int32), side**3
+
+
+def _blocks(random: np.random.Generator, n: int) -> tuple[Any, Any, int]:
+    """Blocks of 200 rows by 200 columns, one for each block of rows, anywhere."""
+    count = max(1, n // 200)
+    first = np.repeat(random.permutation(count).astype(np.int32) * 200, 200)
+    columns = (first[:, None] + np.arange(200, dtype=np.int32)).reshape(-1)
+    return np.full(count * 200, 200), columns, count * 200
+
+
+def _ellpack(subscript: str, shape: str) -> Case:
+    """16 entries in each row, by rows or by columns."""
+
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        own = (n, 16) if shape == "[n][k]" else (16, n)
+        return {
+            **{"n": n, "k": 16, "col": random.integers(0, n, own, dtype=np.int32)},
+            "v": random.random(own, dtype=np.float32),
+            **{"x": random.random(n, dtype=np.float32), "y": np.zeros(n, np.float32)},
+        }
+
+    def expected(a: Arrays) -> Arrays:
+        terms = a["v"].astype(float) * a["x"][a["col"]]
+        return {"y": terms.sum(1 if shape == "[n][k]" else 0)}
+
+    arrays = shape.replace("[", "[restrict ", 1)
+    text = f"""void f(int n, int k, const int col{arrays}, const float v{arrays},
+      const float x[restrict n], float y[restrict n])
+    {{ for (int i = 0; i < n; i++) {{ float s = 0;
+        for (int e = 0; e < k; e++) s += v{subscript} * x[col{subscript}]; y[i] = s; }} }}"""
+    return Case(text, arguments, lambda n: n * (8.0 * 16 + 8), expected, 1 << 22)
+
+
+SPARSE: dict[str, Case] = {
+    "csr-banded": _csr(_neighbours, 27),
+    "csr-8": _csr(_random_rows(8), 8),
+    "csr-64": _csr(_random_rows(64), 64),
+    "csr-power-law": _csr(_power_law, 16),
+    "csr-blocks": _csr(_blocks, 200),
+}
+"""Matrices of different kinds, in order; `-any-order` allows sums in any."""
+
+
+def _irregular() -> dict[str, Case]:
+    out = {}
+    for name, params, body, arguments, moved, expected, size in irregular_loops.rows():
+        text = f"#include <math.h>\n#include <stdint.h>\n{irregular_loops.RECORD}\n"
+        case = Case(f"{text}void f({params}) {{ {body} }}", arguments, moved, expected, size)
+        out[name] = case.allowing(**REORDERED) if name.startswith("float-") else case
+    return out
 
 
 LAST = "int k = 0; for (int i = 0; i < n; i++)"
@@ -250,6 +384,18 @@ CASES: dict[str, Case] = {
         f"{LAST} if (a[i] > 3) y[k++] = a[i];",
         lambda x: {"y": np.resize(np.append(x["a"][x["a"] > 3], np.zeros(x["n"])), x["n"])},
     ),
+    "scan-descending": _scan(
+        "int",
+        "int s = 0; for (int i = n - 1; i >= 0; i--) { s += a[i]; y[i] = s; }",
+        lambda x: {"y": np.cumsum(x["a"][::-1], dtype=np.int32)[::-1]},
+    ),
+    "scan-rows": _row_scan("int", (1 << 14, 1 << 12)),
+    "scan-rows-float": _row_scan("float", (1 << 14, 1 << 12), **REORDERED),
+    "scan-rows-in-order": _row_scan("float", (1 << 14, 1 << 12)),
+    "scan-short-rows": _row_scan("int", (1 << 20, 1 << 6)),
+    "scan-few-rows": _row_scan("int", (16, 1 << 22)),
+    "scan-columns": _table(COLUMNS, lambda x: {"y": np.cumsum(x["a"], 0)}, (1 << 13, 1 << 13)),
+    "integral-image": _table(INTEGRAL, _integral, (1 << 13, 1 << 13)),
     "histogram": _histogram(1 << 24),
     "histogram-large": _histogram(1 << 28),
     "norm": _rows(NORM, _normed),
@@ -262,9 +408,12 @@ CASES: dict[str, Case] = {
     "attention-rows": _attention_rows(),
     "attention-rows-any-order": _attention_rows(**REORDERED),
     "transposition": _transposition(),
-    "csr-8": _csr(8),
-    "csr-64": _csr(64),
-    "csr-64-any-order": _csr(64).allowing(**REORDERED),
+    **SPARSE,
+    **{f"{name}-any-order": case.allowing(**REORDERED) for name, case in SPARSE.items()},
+    "ellpack-rows": _ellpack("[i][e]", "[n][k]"),
+    "ellpack-rows-any-order": _ellpack("[i][e]", "[n][k]").allowing(**REORDERED),
+    "ellpack-columns": _ellpack("[e][i]", "[k][n]"),
+    **_irregular(),
 }
 
 TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
@@ -273,6 +422,16 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     "prefix-float": lambda torch, x: torch.cumsum(x["a"], 0, out=x["y"]),
     "running-max": lambda torch, x: torch.cummax(x["a"], 0),
     "compaction": lambda torch, x: torch.masked_select(x["a"], x["a"] > 3),
+    "scan-descending": lambda torch, x: torch.cumsum(x["a"].flip(0), 0, dtype=torch.int32).flip(0),
+    "scan-rows": lambda torch, x: torch.cumsum(x["a"], 1, dtype=torch.int32, out=x["y"]),
+    "scan-rows-float": lambda torch, x: torch.cumsum(x["a"], 1, out=x["y"]),
+    "scan-rows-in-order": lambda torch, x: torch.cumsum(x["a"], 1, out=x["y"]),
+    "scan-short-rows": lambda torch, x: torch.cumsum(x["a"], 1, dtype=torch.int32, out=x["y"]),
+    "scan-few-rows": lambda torch, x: torch.cumsum(x["a"], 1, dtype=torch.int32, out=x["y"]),
+    "scan-columns": lambda torch, x: torch.cumsum(x["a"], 0, dtype=torch.int32, out=x["y"]),
+    "integral-image": lambda torch, x: torch.cumsum(
+        torch.cumsum(x["a"], 0, dtype=torch.int32), 1, dtype=torch.int32, out=x["y"]
+    ),
     "histogram": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "histogram-large": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "norm": lambda torch, x: torch.nn.functional.layer_norm(x["x"], (2048,)),
@@ -281,8 +440,8 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
         *(x[n][None] for n in "qkv")
     ),
     "transposition": lambda _, x: x["b"].copy_(x["a"].t()),
-    "csr-8": lambda _, x: x["matrix"] @ x["x"],
-    "csr-64": lambda _, x: x["matrix"] @ x["x"],
+    **dict.fromkeys(SPARSE, lambda _, x: x["matrix"] @ x["x"]),
+    **irregular_loops.TORCH,
 }
 TORCH |= {name: TORCH["attention"] for name in CASES if name.startswith("attention")}
 """What PyTorch has for a case (for sparse products, cuSPARSE)."""
@@ -295,6 +454,7 @@ def main() -> int:
     p.add_argument("--profile", default="h100", help="(h100)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
+    p.add_argument("--size", action="append", default=[], metavar="NAME=N", help="of a tile")
     p.add_argument("--torch", action="store_true", help="time PyTorch too")
     p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
     args = p.parse_args()
@@ -335,7 +495,9 @@ def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
 def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
     size = case.size // args.divide
-    done = lx.loads(case.text)["f"].offload(limits=args.profile, **case.options)
+    asked = (x.partition("=") for x in args.size)
+    sizes: dict[str, Any] = {name: int(number) for name, _, number in asked}
+    done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)
@@ -362,7 +524,7 @@ def _torch_ms(name: str, given: Arrays, repeat: int) -> float:
     }
     if "start" in placed:
         matrix = (placed["start"], placed["col"], placed["v"])
-        placed["matrix"] = torch.sparse_csr_tensor(*matrix, size=(given["n"], given["n"]))
+        placed["matrix"] = torch.sparse_csr_tensor(*matrix, size=(given["n"], given["m"]))
     times = []
     for _ in range(repeat + 3):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -376,6 +538,9 @@ def _torch_ms(name: str, given: Arrays, repeat: int) -> float:
 
 def _part(arrays: Arrays, name: str) -> Any:
     array, _, end = name.partition("[:")
+    struct, _, member = name.partition(".")
+    if member:
+        return arrays[struct][member]
     return arrays[array][: int(end[:-1])] if end else arrays[array]
 
 

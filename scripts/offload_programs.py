@@ -34,12 +34,15 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import loopxform as lx
+
+T = TypeVar("T")
 
 CC = ("-O1", "-ffp-contract=off", "-w")
 
@@ -74,9 +77,7 @@ class Taken:
 
 def main() -> int:
     args = options()
-    programs = listed(args.programs, args.paths[0]) if args.programs else found(args)
-    if args.only:
-        programs = [p for p in programs if p.name in args.only.split(",")]
+    programs = meant(args)
     os.environ |= {"LOOPXFORM_HOST": "never", "LOOPXFORM_CACHE": "off"}
     head = f"{'program':<{WIDE}} lines  loops  device  around   left   cpu s"
     print(head + ("  result" if args.run else ""))
@@ -111,8 +112,20 @@ WIDE = 28
 
 
 def options() -> argparse.Namespace:
+    p = parser(__doc__)
+    p.add_argument("--reasons", type=int, default=0, metavar="N", help="list the N most frequent")
+    p.add_argument("--run", action="store_true", help="run the programs, and compare")
+    p.add_argument("--keep", metavar="DIR", help="where the written files are kept")
+    args = p.parse_args()
+    require_there(p, args)
+    args.fp = args.fp or ("strict" if args.run else None)
+    return args
+
+
+def parser(about: str | None) -> argparse.ArgumentParser:
+    """The options that say which programs are meant, and how they are offloaded."""
     p = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     p.add_argument("paths", type=Path, nargs="+", metavar="PATH")
     p.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
@@ -121,18 +134,22 @@ def options() -> argparse.Namespace:
     p.add_argument("--only", default="", help="names of programs, with commas")
     p.add_argument("--fp", help="what floating-point arithmetic may do (with --run: strict)")
     p.add_argument("--limit", type=float, help="CPU seconds (default 15 for each 1,000 lines)")
-    p.add_argument("--reasons", type=int, default=0, metavar="N", help="list the N most frequent")
-    p.add_argument("--run", action="store_true", help="run the programs, and compare")
-    p.add_argument("--keep", metavar="DIR", help="where the written files are kept")
-    args = p.parse_args()
+    return p
+
+
+def require_there(p: argparse.ArgumentParser, args: argparse.Namespace) -> None:
     missing = [f for f in (*args.paths, args.programs) if f is not None and not f.exists()]
     if missing:
         p.error(f"{missing[0]} is not there")
-    args.fp = args.fp or ("strict" if args.run else None)
-    return args
 
 
 # ---------------------------------------------------------------- which programs
+
+
+def meant(args: argparse.Namespace) -> list[Program]:
+    """Those of the table, else those of the paths."""
+    programs = listed(args.programs, args.paths[0]) if args.programs else found(args)
+    return [p for p in programs if not args.only or p.name in args.only.split(",")]
 
 
 def found(args: argparse.Namespace) -> list[Program]:
@@ -177,9 +194,18 @@ def listed(table: Path, folder: Path) -> list[Program]:
 
 def in_process(program: Program, out: Path, args: argparse.Namespace) -> Taken:
     """What becomes of a program, in a process of its own."""
-    limit = args.limit or 15 * -(-(program.file.read_bytes().count(b"\n") + 1) // 1000)
+    return apart(offloaded, program, out, seconds_for(program, args), args.fp)
+
+
+def seconds_for(program: Program, args: argparse.Namespace) -> float:
+    """The CPU seconds that a program may take."""
+    return args.limit or 15 * -(-(program.file.read_bytes().count(b"\n") + 1) // 1000)
+
+
+def apart(work: Callable[..., T], *arguments: object) -> T:
+    """What a function returns in a process of its own."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(offloaded, program, out, limit, args.fp).result()
+        return pool.submit(work, *arguments).result()
 
 
 def offloaded(program: Program, out: Path, limit: float, fp: Any) -> Taken:

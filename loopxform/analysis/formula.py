@@ -28,6 +28,7 @@ from loopxform.analysis.linear import (
     times,
     variable,
 )
+from loopxform.ir.affine import Poly, poly, to_expr
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select, Tile, Un, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import walk_expr
@@ -174,7 +175,15 @@ class Translator:
             factor = constant_of(number[0][0]) if len(number) == 1 else None
             if factor is not None:
                 return tuple((times(x, factor), when) for x, when in value)
-        return None
+        return self._multiple(Bin("*", left, right))
+
+    def _multiple(self, e: Expr) -> Cases | None:
+        """A number times a product of which nothing is known: `3*h*w` is three times `h*w`."""
+        terms = poly(e).terms
+        if len(terms) != 1 or terms[0][1] == 1 or self._is_unsigned(e):
+            return None
+        ((product, factor),) = terms
+        return _map(self.cases(to_expr(Poly(((product, 1),)))), lambda x: times(x, factor))
 
     def _divided(self, op: str, left: Expr, right: Expr) -> Cases | None:
         a, divisor = self.cases(left), self._positive(right)

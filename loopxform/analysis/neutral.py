@@ -28,7 +28,6 @@ from loopxform.analysis.abstract_values import (
 from loopxform.analysis.unchanged import Expressions, Rule, name_of
 from loopxform.ir.nodes import (
     Assign,
-    Bin,
     Const,
     Copy,
     Decl,
@@ -45,6 +44,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.printer import stmt_text
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols
+from loopxform.ir.updates import updated
 from loopxform.ir.visit import declared, loads, names, stmt_exprs, writes
 from loopxform.records import record
 
@@ -140,7 +140,7 @@ class _Bodies(Expressions):
     def _assign(self, s: Assign) -> None:
         name = name_of(s.target)
         index = s.target.index if isinstance(s.target, Load) else ()
-        value = Bin(s.op, s.target, s.value) if s.op else s.value
+        value = updated(s.op, s.target, s.value) if s.op else s.value
         found = self.converted(self.value(value), self.types[name])
         self.subscripts(index)
         if name in self.env:

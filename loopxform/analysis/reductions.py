@@ -37,7 +37,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
+from loopxform.ir.visit import Path, enclosing, loads, names, stmt_exprs, walk_expr
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -179,9 +179,14 @@ def updates(fn: Function, path: Path, name: str) -> Updates | None:
 
 def _moving(loop: For, path: Path) -> frozenset[str]:
     """Names whose value changes from one iteration of the loop to the next (inner loop variables
-    run through the same values in each)."""
+    run through the same values in each, unless their bounds are other elements of arrays)."""
     facts = gather(below(loop, path))
-    return frozenset(facts.assigned) | frozenset(facts.declared) | {loop.var}
+    moving = frozenset(facts.assigned) | frozenset(facts.declared) | {loop.var}
+    for _, s in below(loop, path):  # outer loops first
+        bounds = [x for e in (s.lo, s.hi) for x in loads(e)] if isinstance(s, For) else []
+        if isinstance(s, For) and any(names(x) & moving for x in bounds):
+            moving |= {s.var}
+    return moving
 
 
 def _reduction(fn: Function, group: list[Update], moving: frozenset[str]) -> Reduction:

@@ -350,6 +350,29 @@ def _compacted(
             yield from places
 
 
+def filled(fn: Function, path: Path, scan: Scan) -> dict[str, str]:
+    """The arrays that a compaction fills without gaps, each with the value that counts it: every
+    time that one grows, by 1, an element of its own is stored, at most once in an iteration."""
+    out: dict[str, str] = {}
+    for place in scan.compacted:
+        s = at(fn, place)
+        inner = any(isinstance(x, For) for x in enclosing(fn, place)[len(path) : -1])
+        if not isinstance(s, Assign) or not isinstance(s.target, Load) or s.op or inner:
+            continue
+        array = s.target.array
+        stores = [p for p in scan.compacted if _stores_to(at(fn, p), array)]
+        for v in scan.values:
+            once = len(v.updates) == 1 and _growth(fn, v.updates[0]) == 1 and _grows(fn, v)
+            plain = once and len(stores) == len(s.target.index) == 1
+            if plain and _is_own_element(fn, path, place, v):
+                out[array] = v.var
+    return out
+
+
+def _stores_to(s: Stmt, array: str) -> bool:
+    return isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array == array
+
+
 def _grows(fn: Function, v: RunningValue) -> bool:
     """Whether a running value only grows, by numbers."""
     return v.op == "+" and not v.restarts and all(_growth(fn, u) > 0 for u in v.updates)

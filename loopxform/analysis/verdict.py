@@ -26,6 +26,7 @@ from loopxform.analysis.last_write import overwrites
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import region, visible
+from loopxform.analysis.relaxation import relaxes
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.ir.affine import value_of
@@ -344,7 +345,18 @@ def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
             f"from the second one on: {_peeling(fn, path, loop)}"
         )
     how = growth(fn, path, d.array)
-    return f"; {how}" if how else ""
+    if how:
+        return f"; {how}"
+    op = relaxes(fn, path, d.array)
+    return f"; {_another_array(d.array, op)}" if op else ""
+
+
+def _another_array(array: str, op: str) -> str:
+    """What would take the order of updates away that read what others have updated."""
+    return (
+        f"if the values of '{array}' from before the loop will do, read them from another array: "
+        f"then this is a reduction ({op})"
+    )
 
 
 def _peeling(fn: Function, path: Path, loop: For) -> str:

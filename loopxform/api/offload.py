@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from loopxform.api.annotated import require_asserted, require_wanted, wishes
+from loopxform.api.dead_branches import without_dead_branches
 from loopxform.api.loops_as_meant import as_meant
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
@@ -49,7 +50,7 @@ def offload_routine(
         require_scratch(routine)
         plain = partial(
             offload,
-            as_meant(routine.function),
+            as_meant(without_dead_branches(routine.function)),
             sizes=sizes,
             limits=room,
             options=options,

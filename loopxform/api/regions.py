@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 from loopxform import budget
+from loopxform.api.dead_branches import without_dead_branches
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region, marks_scop
@@ -114,6 +115,8 @@ class _Finder(Generic[T]):
 
     def search(self, part: Part | None) -> None:
         whole = self.original.whole(self.owner)
+        if part is not None:
+            part = replace(part, function=without_dead_branches(part.function))
         if part is not None and not _has_loops(part) and not self.has_scop:
             return
         own = (i for i in self.owner.body.items if not self.original.does_nothing(i))
@@ -261,6 +264,8 @@ def _modelled(part: Part | LoopxformError) -> Part | LoopxformError:
     none."""
     if isinstance(part, InternalError):
         raise part.__cause__ or part  # `_found` says in which function of the user's
+    if isinstance(part, Part):
+        part = replace(part, function=without_dead_branches(part.function))
     for _, s in walk(whole_loops(part.function).body) if isinstance(part, Part) else ():
         if isinstance(s, Opaque):
             return UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from loopxform.analysis.inspector import Inspected
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
 from loopxform.api.copied_arrays import copied_arrays, told_why
+from loopxform.api.dead_branches import dead_loops
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
@@ -107,8 +108,10 @@ class OffloadedFile:
 
     @property
     def loops(self) -> tuple[tuple[Loop, bool], ...]:
-        """The loops that were looked at, and whether each is part of what the device does."""
-        return self.original.loops(self.asked, [r.region for r in self.regions])
+        """The loops that were looked at, but for dead ones, and whether the device does each."""
+        dead = {loc for r in self.file.routines() for loc in dead_loops(r.function)}
+        every = self.original.loops(self.asked, [r.region for r in self.regions])
+        return tuple(x for x in every if x[0].loc not in dead)
 
     @property
     def broken(self) -> tuple[InternalError, ...]:
@@ -213,7 +216,7 @@ def _require_tiled(routine: SourceRoutine, made: OffloadedFile) -> None:
         if name == routine.name and isinstance(e, AnnotationError):
             raise e
     every = (s for r in made.regions for _, s in walk(r.done.derivation.start.body))
-    taken = {s.origin.loc for s in every if isinstance(s, For)}
+    taken = {s.origin.loc for s in every if isinstance(s, For)} | dead_loops(routine.function)
     for loc, wish in wishes(routine).at.items():
         if loc not in taken:
             reasons = (e for name, e in made.left if name == routine.name and e.loc == loc)

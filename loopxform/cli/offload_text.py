@@ -96,9 +96,14 @@ def _counted(n: int, what: str) -> str:
 
 def became(done: OffloadedRoutine, plan: Plan) -> dict[str, str]:
     """What each kernel that stands for a part is, with its place, by the name of the kernel."""
+    return {name: f"{_span(p)}: {_form(p)}" for name, p in kernels_of(done, plan).items()}
+
+
+def kernels_of(done: OffloadedRoutine, plan: Plan) -> dict[str, Part]:
+    """The part that each kernel stands for, by the name of the kernel."""
     kernels = _Kernels(plan, done.parts)
     found = ((kernels.of(part), part) for part in done.parts if part.kind != "host")
-    return {k.name: f"{_span(p)}: {_form(p)}" for k, p in found if k is not None}
+    return {k.name: part for k, part in found if k is not None}
 
 
 def _part(

@@ -36,6 +36,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import BOOL, DOUBLE, FLOAT, HALF, INT, Scalar, common, promote
 from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.updates import updated
 from loopxform.records import record
 
 BINARY = {
@@ -178,7 +179,7 @@ def assign(s: Assign, dialect: Dialect) -> str:
     converts = dialect.language == "opencl" and to in (BOOL, HALF)
     if s.op in COMPOUND and not converts:
         return f"{target} {s.op}= {expr(s.value, dialect)}"
-    value = Bin(s.op, s.target, s.value) if s.op else s.value
+    value = updated(s.op, s.target, s.value) if s.op else s.value
     if isinstance(s.target, Load):
         return f"{target} = {stored(value, s.target, dialect)}"
     return f"{target} = {converted(value, to, dialect)}"

@@ -18,9 +18,15 @@ from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
-from loopxform.codegen.opencl import atomics, describe, halves
+from loopxform.codegen.opencl import atomics, describe, halves, look_back
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
-from loopxform.codegen.opencl.cooperative_copy import LOAD, SPREAD, STORE
+from loopxform.codegen.opencl.cooperative_copy import (
+    LOAD,
+    LOAD_WORDS,
+    SPREAD,
+    STORE,
+    STORE_WORDS,
+)
 from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
@@ -218,7 +224,7 @@ def program_plan(
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     text = "\n".join([*called, *(k.text for k in kernels)])
-    helpers = (*halves.helpers(text), *atomics.helpers(text))
+    helpers = (*halves.helpers(text), *atomics.helpers(text), *look_back.helpers(text))
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
         pragmas=_pragmas(fn, reduce(FloatingPoint.both, every)),
@@ -227,6 +233,7 @@ def program_plan(
         tiles=fn.tiles if alike else (),
         unrolled=any(UNROLL in k.text for k in kernels),
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
+        narrow_vectors=_uses(kernels, LOAD_WORDS, STORE_WORDS),
         asynchronous=_uses(kernels, STARTED),
         hides=_uses(kernels, HIDE),
         reads=reads,
@@ -309,7 +316,8 @@ def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
 
 def _pragmas(fn: Function, fp: FloatingPoint) -> list[str]:
     out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in all_types(fn) else []
-    out += [f"#pragma OPENCL EXTENSION {name} : enable" for name in atomics.extensions(fn)]
+    needed = dict.fromkeys((*atomics.extensions(fn), *look_back.extensions(fn)))
+    out += [f"#pragma OPENCL EXTENSION {name} : enable" for name in needed]
     return [*out, _contracting(fp)]
 
 

@@ -145,7 +145,7 @@ def stmt_text(s: Assign) -> str:
     """`C[i, j] = acc` without the semicolon."""
     held = "atomic " if s.atomic else ""
     if s.op.isalpha():
-        return f"{held}{expr_text(s.target)} = {expr_text(Bin(s.op, s.target, s.value))}"
+        return f"{held}{expr_text(s.target)} = {s.op}({expr_text(s.target)}, {expr_text(s.value)})"
     return f"{held}{expr_text(s.target)} {s.op}= {expr_text(s.value)}"
 
 
@@ -214,6 +214,10 @@ def _padding(s: Copy) -> str:
 
 def _annotation(s: For) -> str:
     """The hardware level, as the comments of listing 10 put it."""
+    if s.chained and s.level is not None:
+        return f"  ! chained - {s.level}"
+    if s.look_back and s.level is not None:
+        return f"  ! looks back - {s.level}"
     if s.level is not None:
         narrow = f"; {', '.join(s.narrow)} in 32 bits" if s.narrow else ""
         return f"  ! parallel - {s.level}{narrow}"
@@ -224,6 +228,8 @@ def _annotation(s: For) -> str:
         return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
     if s.asynchronous:
         return f"  ! sequential - tiles copied ahead into {s.stages} buffers"
+    if s.chained or s.look_back:
+        return "  ! chained" if s.chained else "  ! looks back"
     return "  ! sequential - tiles fetched ahead" if s.stages > 1 else ""
 
 

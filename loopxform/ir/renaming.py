@@ -30,7 +30,14 @@ def rename(body: tuple[Stmt, ...], new: dict[str, str]) -> tuple[Stmt, ...]:
                 dealt, narrow = new.get(s.dealt, s.dealt), tuple(new.get(n, n) for n in s.narrow)
                 asks = None if s.asks is None else map_expr(s.asks, expr)
                 var = new.get(var, var)
-                return (replace(s, var=var, dealt=dealt, narrow=narrow, asks=asks),)
+                made = replace(s, var=var, dealt=dealt, narrow=narrow, asks=asks)
+                if s.chained or s.look_back:
+                    chained, link = (
+                        tuple(new.get(n, n) for n in x) for x in (s.chained, s.look_back)
+                    )
+                    full = tuple((new.get(a, a), new.get(b, b), size) for a, b, size in s.filled)
+                    made = replace(made, chained=chained, look_back=link, filled=full)
+                return (made,)
             case _:
                 return (s,)
 

@@ -20,7 +20,7 @@ class Choice:
     `neighbours` touch neighbouring addresses. `group` are the sizes of a group whose work-items run
     along no tiled loops, `tiles` those that suit the nest, where the recipe can tell. `shared` are
     the loops of the body whose iterations the work-items of a group share, one along x or two along
-    y and x."""
+    y and x. `more` are other sizes: of what a group keeps in local memory that no box says."""
 
     recipe: Recipe
     dims: tuple[Dim, ...]
@@ -30,6 +30,7 @@ class Choice:
     group: tuple[str, ...] = ()
     tiles: Tiles | None = None
     shared: tuple[tuple[str, ...], ...] = ()
+    more: tuple[str, ...] = ()
 
     def has(self, trait: Trait) -> bool:
         """Whether the recipe has a trait."""
@@ -69,7 +70,7 @@ class Choice:
     @property
     def names(self) -> tuple[str, ...]:
         """The tile sizes in use, in the order of the command line."""
-        used = {*self.group, *(f for d in self.dims for f in d.factors)}
+        used = {*self.group, *self.more, *(f for d in self.dims for f in d.factors)}
         used |= {"Tk"} if self.strips else set()
         return tuple(n for n in NAMES if n in used)
 

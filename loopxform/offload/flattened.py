@@ -41,6 +41,7 @@ from loopxform.recipes.nested_versions import (
     items_alone,
     versions_of,
 )
+from loopxform.recipes.scan_versions import has_running_values
 from loopxform.recipes.sink import sink
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, choice
@@ -198,9 +199,14 @@ def _iterations_in_versions(
 
 def _with_reuse(alone: Derivation, mapped: Mapped) -> Offloaded | None:
     """The program in kernels alone, where sequential loops can be inside of all parallel ones and
-    tiles read data once for many work-items: a product, in any order of its loops."""
+    tiles read data once for many work-items: a product, in any order of its loops; or where running
+    values stay in the registers of a work-item."""
     whole = possible(partial(mapped, alone, alone=True), *REFUSALS)
-    return whole if isinstance(whole, Offloaded) and _reuses(whole) else None
+    if not isinstance(whole, Offloaded) or any(p.kind != "kernel" for p in whole.parts):
+        return None
+    reused = any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in whole.parts)
+    kept = any(p.tiled and has_running_values(p.tiled.nest) for p in whole.parts)
+    return whole if reused or kept else None
 
 
 def _chosen(

@@ -25,9 +25,16 @@ from loopxform.offload.index_set_splitting import apart_from_pivots
 from loopxform.offload.order_reasons import in_order
 from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
 from loopxform.offload.reductions import in_parts
-from loopxform.offload.right_looking import by_columns
+from loopxform.offload.right_looking import (
+    by_columns,
+    by_columns_of_sums,
+    by_pivots,
+    in_other_order,
+)
+from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
+from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
@@ -81,9 +88,20 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     """Makes a nest of the loop at `path`, or several loops of it; False where it stays."""
     if s.var in program.hosts or s.var in program.why:
         return False
-    split = not s.parallel and (_split(program, s) or own_arrays(program, s))
+    split = not s.parallel and (
+        _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
+    )
     made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
+    made = made or apart_by_starts(program, s) or _pivots(program, s)
     return made or _waves(program, s) or _left(program, s)
+
+
+def _sums_of_rows(program: Program, s: For) -> bool:
+    """Makes two nests of one that sums up rows and columns: an integral image."""
+    free = program.allowing(program.options, s).reassociate
+    found = rows_then_columns(program.derivation, s.var, reassociate=free)
+    program.derivation = found or program.derivation
+    return found is not None
 
 
 def _nest(program: Program, path: Path, s: For) -> bool:
@@ -112,6 +130,19 @@ def _prepared(derivation: Derivation, path: Path, *, reassociate: bool = False) 
     return found if isinstance(found, Nest) else None
 
 
+def _pivots(program: Program, s: For) -> bool:
+    """Makes a loop over pivots of one over rows, with all updates of each pivot inside."""
+    found = None if s.parallel else by_pivots(program.derivation, s.var)
+    if found is not None:
+        program.derivation = found
+    elif not s.parallel and (turned := in_other_order(program.derivation, s.var)):
+        program.hints[s.var] = (
+            f"count {turned} the other way round, in the order in which {s.var} computes what it "
+            f"reads: then all {s.var} are updated at the same time"
+        )
+    return found is not None
+
+
 def _waves(program: Program, s: For) -> bool:
     """Makes parallel parts, or wave fronts, of a nest in a loop that holds nothing parallel."""
     inside = [x for _, x in walk((s,)) if isinstance(x, For)]
@@ -132,6 +163,11 @@ def _waves(program: Program, s: For) -> bool:
         if found is not None:
             program.derivation, front, text = found
             program.fronts[front] = text
+            return True
+    for x in reversed(inside):
+        columns = by_columns_of_sums(program.derivation, x.var)
+        if columns is not None:
+            program.derivation = columns
             return True
     return False
 
@@ -188,7 +224,7 @@ def _more(program: Program, after: Derivation) -> bool:
 def _left(program: Program, s: For) -> bool:
     """A loop that holds parallel ones is the host's, any other is run in order."""
     verdict = program.verdicts().get(s.var)
-    why = in_order(s, verdict)
+    why = in_order(s, verdict, program.sought)
     if s.var in program.fronts:
         why = f"it counts wave fronts, {program.fronts[s.var]}"
     searched = program.searches.get(s.origin.loc) if s.origin.loc else None

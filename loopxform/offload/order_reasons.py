@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.ir.nodes import For, Var
 from loopxform.ir.printer import expr_text
@@ -9,8 +11,9 @@ from loopxform.ir.whiles import condition
 from loopxform.offload.reductions import reason
 
 
-def in_order(s: For, verdict: LoopVerdict | None) -> str:
-    """What keeps the iterations in order, with the name of what the loop is, and a remedy."""
+def in_order(s: For, verdict: LoopVerdict | None, sought: Mapping[str, str]) -> str:
+    """What keeps the iterations in order, with the name of what the loop is, and a remedy. `sought`
+    is what searches look for, by the scalars that they reduce to."""
     cond = condition(s)
     if cond is not None:
         what = "data say so" if isinstance(cond, Var) else expr_text(cond)
@@ -22,7 +25,7 @@ def in_order(s: For, verdict: LoopVerdict | None) -> str:
         parts = (verdict.reasons[0].message, *named, _remedy(verdict))
         return "; ".join(x for x in parts if x)
     if verdict.reductions:
-        return reason(verdict)
+        return reason(verdict, sought)
     if verdict.conditional:
         return (
             f"{', '.join(verdict.conditional)}: the last iteration that sets it decides; compare "

@@ -46,10 +46,12 @@ from loopxform.prepare.pointer_rotation import standing_pointers
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
-from loopxform.recipes import versions
+from loopxform.prepare.wide_updates import widened
+from loopxform.recipes import scan_versions
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.nested_versions import nest_with_groups
+from loopxform.recipes.one_row import in_one_row
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish, Wishes
@@ -92,6 +94,7 @@ def offload(
     given = Wish(sizes, recipe, replace(options, reassociate=False))
     apart = undeclared(told_apart(_counters(counted)))
     named = unblocked(_specialised(apart, (given, asked.common, *asked.at.values())))
+    named = widened(named)
     require_names(named.function)
     own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
     named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})
@@ -99,12 +102,11 @@ def offload(
     automatic = recipe is None and not asked.at
 
     def mapped(
-        derivation: Derivation,
-        hosts: frozenset[str] = frozenset(),
-        *,
-        alone: bool = False,
+        derivation: Derivation, hosts: frozenset[str] = frozenset(), *, alone: bool = False
     ) -> Offloaded:
-        program = Program(derivation, options, limits.costs, fp, fused=dict(fused), alone=alone)
+        program = Program(derivation, options, limits.costs, fp, limits, alone=alone)
+        program.fused = dict(fused)
+        program.sought |= searched.sought
         program.searches |= searched.left
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
@@ -255,7 +257,9 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
         return done
     if not wish.sizes and (product := in_one_product(here, done, limits, wish.options)) is not done:
         return product
-    versioned = versions.in_versions(here, done, wish.sizes, limits, wish.options)
+    if not wish.sizes and (row := in_one_row(here, done, limits, wish.options)) is not done:
+        return row
+    versioned = scan_versions.in_versions(here, done, wish.sizes, limits, wish.options)
     if wish.sizes or versioned is not done or program.alone:
         return versioned
     return nest_with_groups(here, done, limits, wish.options)

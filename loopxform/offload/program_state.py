@@ -23,7 +23,7 @@ from loopxform.records import record
 from loopxform.schedule.offload_options import TileChoice
 from loopxform.schedule.params import Options
 from loopxform.source import Loc
-from loopxform.targets.target import Costs
+from loopxform.targets.target import Costs, Limits
 from loopxform.transforms import (
     Derivation,
 )
@@ -62,14 +62,17 @@ class Program:
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
     what they count, `fused` of nests in which lines the user wrote others that are parts of them,
     `notes` what else, `widened` of loops which arrays their iterations have copies of; `pipelines`
-    are the plans of neighbouring nests, `searches` what loops look for that stop at the first hit,
-    and why they do. The loop that is `alone` has versions as a whole. `costs` are those of the
-    device, `fp` is what is permitted of floating point where the source says nothing."""
+    are the plans of neighbouring nests, `sought` says what loops look for that reduce to scalars
+    that the user did not write, `searches` what others do that stop at the first hit, and why. The
+    loop that is `alone` has versions as a whole. `costs` are those of the device, `limits` the
+    device where it matters to the program as a whole, `fp` is what is permitted of floating point
+    where the source says nothing."""
 
     derivation: Derivation
     options: Options
     costs: Costs
     fp: FloatingPoint = CONTRACT
+    limits: Limits | None = None
     parts: list[Part] = field(default_factory=list)
     nests: dict[str, Nest] = field(default_factory=dict)
     hosts: set[str] = field(default_factory=set)
@@ -82,6 +85,7 @@ class Program:
     fused: dict[str, tuple[int, ...]] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     widened: dict[str, str] = field(default_factory=dict)
+    sought: dict[str, str] = field(default_factory=dict)
     searches: dict[Loc, str] = field(default_factory=dict)
     pipelines: list[PipelinePlan] = field(default_factory=list)
     alone: bool = False

@@ -12,7 +12,7 @@ combines the partial results.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from loopxform.analysis.context import always
@@ -92,7 +92,7 @@ def in_parts(program: Program, s: For) -> bool:
             return False
         made = {x.loop.var for x in loops(w.fn)} - {x.loop.var for x in loops(before)}
         (combined,) = made - {chunk}
-        program.partial[chunk] = f"partial results of {reason(verdict)}"
+        program.partial[chunk] = f"partial results of {reason(verdict, program.sought)}"
         if size != 1:
             program.why[combined] = f"combines {program.partial[chunk]}"
     if by_group:
@@ -177,10 +177,14 @@ def _is_same(x: Load, array: str, place: tuple[Poly, ...]) -> bool:
     return x.array == array and tuple(map(poly, x.index)) == place
 
 
-def reason(verdict: LoopVerdict) -> str:
-    """`a reduction of s (+)`."""
-    texts = (f"{r.var} ({r.op})" for r in verdict.reductions)
-    return f"a reduction of {', '.join(dict.fromkeys(texts))}"
+def reason(verdict: LoopVerdict, sought: Mapping[str, str]) -> str:
+    """`a reduction of s (+)`, or `a search for the first i` where a scalar is no name of the
+    user's."""
+    known = [r for r in verdict.reductions if r.var not in sought]
+    found = dict.fromkeys(sought[r.var] for r in verdict.reductions if r.var in sought)
+    texts = ", ".join(dict.fromkeys(f"{r.var} ({r.op})" for r in known))
+    parts = (f"a reduction of {texts}" if texts else "", *(f"a search for {x}" for x in found))
+    return " and ".join(x for x in parts if x)
 
 
 def _chunk(s: For, most: int) -> int | None:

@@ -5,7 +5,8 @@
                                         forall ii: T iterations, from part[ii/T] on
     for i: y[i] = y[i-1] + e        ->  the same, y[i-1] in a scalar
 
-(`reduce-then-scan`.)
+A loop that counts downwards is numbered upwards first. (`reduce-then-scan`; in one pass where
+groups of the device can wait for others: `single_pass`.)
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import declared, loops, resolve, walk, writes
 from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
+from loopxform.offload.single_pass import in_one_pass
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Carry, Privatise, ReduceThenScan
+from loopxform.transforms import Carry, Normalise, Privatise, ReduceThenScan
+from loopxform.transforms.sites import ascending
 from loopxform.transforms.storage.carry import carried_arrays
-
-LEVELS = 2
-"""How often: partial results of partial results are few."""
 
 
 def in_scans(program: Program, s: For) -> bool:
@@ -32,14 +32,18 @@ def in_scans(program: Program, s: For) -> bool:
         return False
     w = Work(program.derivation.titled(f"Running values of the loop over {s.var}"), {})
     allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
-    carried = {fresh(w.fn, f"{a}_last"): a for a in carried_arrays(s)}
+    carried = {fresh(w.fn, f"{a}_last"): a for a in carried_arrays(w.fn, s)}
     for scalar, array in carried.items():
         w.attempt(Carry(array, s.var, scalar))
     for name in sorted(_outer_scalars(w.fn, s.var)):
         w.attempt(Privatise(name, s.var))
+    if ascending(resolve(w.fn, s.var)[0]):
+        w.attempt(Normalise(s.var))
     scan = scan_of(w.fn, resolve(w.fn, s.var)[0].path)
     if not isinstance(scan, Scan) or scan.only_reduces:
         return False
+    if in_one_pass(program, w, s):
+        return True
     size = program.costs.scan_terms
     why = ReduceThenScan(s.var, str(size), allowed).check(w.fn)
     if why:
@@ -50,7 +54,7 @@ def in_scans(program: Program, s: For) -> bool:
             program.hints[s.var] = f"{message} ({why[0].remedy})"
         return False
     var = s.var
-    for level in range(LEVELS):
+    for level in range(program.costs.scan_levels):
         plain, before = w.derivation, {site.loop.var for site in loops(w.fn)}
         if not w.attempt(ReduceThenScan(var, str(size), allowed)):
             break

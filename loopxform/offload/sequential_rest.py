@@ -83,7 +83,8 @@ def _is_left(program: Program, s: Stmt, hosted: frozenset[str]) -> bool:
         case Decl() | Return():
             return False
         case For():
-            return not s.parallel and s.var not in program.hosts and not _set_only(s, hosted)
+            mapped = s.parallel or s.var in program.nests or s.var in program.hosts
+            return not mapped and not _set_only(s, hosted)
         case If():
             return not holds_nests(s) and not _set_only(s, hosted)
         case _:
@@ -144,7 +145,7 @@ def _outermost(body: Iterable[Stmt]) -> Iterator[For]:
 
 
 def _reason(program: Program, s: For) -> str:
-    why = program.why.get(s.var) or in_order(s, program.verdicts().get(s.var))
+    why = program.why.get(s.var) or in_order(s, program.verdicts().get(s.var), program.sought)
     return f"a loop on data: {why}" if is_while(s) else f"{s.var}: {why}"
 
 

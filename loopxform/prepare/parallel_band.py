@@ -35,6 +35,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.numbering import renumbered
 from loopxform.prepare.perfect_nest import (
     FEW,
@@ -174,7 +175,8 @@ def prepare_all(derivation: Derivation, *, reassociate: bool = False) -> tuple[N
     derivation). Raises UnsupportedC as `prepare` does."""
     whole = _alone(derivation)
     (site,) = nests(whole.function)
-    parts = distributed(whole, site.loop.var)
+    tables = rows_then_columns(whole, site.loop.var, reassociate=reassociate)
+    parts = tables or distributed(whole, site.loop.var)
     found = []
     for number in range(len(nests(parts.function))):
         parts = sunk(parts, nests(parts.function)[number].loop.var)

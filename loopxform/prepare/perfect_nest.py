@@ -61,13 +61,15 @@ def has_few_iterations(loop: For) -> bool:
     return fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
 
 
-def told_apart(derivation: Derivation) -> Derivation:
+def told_apart(derivation: Derivation, before: Function | None = None) -> Derivation:
     """Loops one after the other that count with the same name get names of their own, but for one
-    that leaves its count in the variable, and for those of kernels: variants share names."""
+    that leaves its count in the variable, and for those of kernels: variants share names; of names
+    that loops share in `before`, none."""
+    known = set[str]() if before is None else _shared_names(before)
     while True:
         fn = derivation.function
         times = Counter(s.loop.var for s in loops(fn))
-        left = {s.loop.var for s in loops(fn) if not _in_kernel(fn, s.path)}
+        left = {s.loop.var for s in loops(fn) if not _in_kernel(fn, s.path)} - known
         shared = next((v for v, n in times.items() if n > 1 and v in left), None)
         if shared is None:
             return derivation
@@ -81,6 +83,11 @@ def told_apart(derivation: Derivation) -> Derivation:
 
 def _in_kernel(fn: Function, path: Path) -> bool:
     return any(isinstance(s, For) and s.level for s in enclosing(fn, path))
+
+
+def _shared_names(fn: Function) -> set[str]:
+    times = Counter(s.loop.var for s in loops(fn))
+    return {v for v, n in times.items() if n > 1}
 
 
 def undeclared(derivation: Derivation) -> Derivation:

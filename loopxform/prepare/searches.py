@@ -44,6 +44,7 @@ from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     Path,
     at,
+    declared,
     enclosing,
     names,
     reads,
@@ -59,15 +60,18 @@ from loopxform.source import Loc
 
 @record
 class Found:
-    """The program with its searches as reductions, and why others stay, by where they begin."""
+    """The program with its searches as reductions, what these look for, by the scalars that they
+    reduce to, and why others stay, by where they begin."""
 
     fn: Function
+    sought: dict[str, str]
     left: dict[Loc, str]
 
 
 def searches_as_reductions(fn: Function) -> Found:
     """Makes a reduction of each search that no loop holds."""
     left: dict[Loc, str] = {}
+    sought: dict[str, str] = {}
     places = [p for p, s in walk(fn.body) if isinstance(s, For | While)]
     for path in reversed(places):
         if any(isinstance(s, For | Opaque) for s in enclosing(fn, path)[:-1]):
@@ -78,9 +82,11 @@ def searches_as_reductions(fn: Function) -> Found:
             loc = at(fn, path).origin.loc
             if loc is not None and found is not None:
                 left[loc] = f"{found.idiom}, but {made.message} ({made.remedy})"
-        elif made is not None:
+        elif made is not None and found is not None:
+            new = declared(made.body).keys() - declared(fn.body).keys()
+            sought |= dict.fromkeys(new, f"the first {found.counter}")
             fn = made
-    return Found(fn, left)
+    return Found(fn, sought, left)
 
 
 def _reduced(fn: Function, path: Path, found: Search) -> Function | Unknown | None:

@@ -24,6 +24,7 @@ NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reu
 NO_UPDATES = "no array is updated atomically of which numbers say how much"
 NO_CHUNKS = "no chunks of a loop with running values"
 ONE_ELEMENT = "the device copies as fast with one element for each work-item"
+WHOLE_WORDS = "neighbours touch neighbouring words: the device serves them together"
 FAR_APART = "the nest has loops inside, or touches elements that are far apart"
 
 

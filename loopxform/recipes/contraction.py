@@ -21,7 +21,6 @@ from itertools import count
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.condition_text import condition_text, long_constant
-from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Bin, Const, Expr, For, Function, Load, Var
 from loopxform.ir.typing import symbols
@@ -35,6 +34,7 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes import fitting
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.latency_hiding import wanted
+from loopxform.recipes.other_forms import in_its_place
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.records import record
@@ -43,12 +43,8 @@ from loopxform.targets.target import Limits
 from loopxform.transforms import (
     Assume,
     Coalesce,
-    Derivation,
-    Dispatch,
     Unfold,
-    Variant,
     possible,
-    with_tiles,
 )
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.storage.unfold import MERGED
@@ -242,21 +238,8 @@ def in_one_product(
         return plain
     product, done = made
     guard = (*product.assumed, *_pays(found, nest, plain, done, limits, several))
-    if not all(names(e) or evaluate(e, {}) for e in guard):
-        return plain
-    guard = tuple(e for e in guard if names(e))
-    if not guard:
-        return replace(done, derivation=nest.derivation.extended(done.derivation))
-    tiles, known = plain.derivation.start.tiles, len(nest.derivation.records)
-    start = with_tiles(nest.function, dict(tiles))
-    as_it_is = Derivation(start, plain.derivation.records[known:])
-    variants = (
-        *_variants(product.nest.derivation, done.derivation, guard),
-        *_variants(Derivation(nest.function), as_it_is, ()),
-    )
-    step = Dispatch(nest.parallel[0], variants)
-    chosen = nest.derivation.titled("Variants").tried(step)
-    return plain if isinstance(chosen, TransformError) else replace(plain, derivation=chosen)
+    why = "quicker than the nest as it is"
+    return in_its_place(nest, plain, product.nest, done, guard, "one product", why)
 
 
 def _tiled(
@@ -267,27 +250,6 @@ def _tiled(
     product = _as_product(nest, found)
     done = one_nest(product.nest, {}, "register", limits, options, strict=True, several=several)
     return product, replace(done, asked=False, copied=product.copied)
-
-
-def _variants(before: Derivation, done: Derivation, guard: tuple[Expr, ...]) -> Iterator[Variant]:
-    """Those of a nest that is prepared as in `before`, under a further guard."""
-    asked = tuple(map(condition_text, guard))
-    title, why = ("one product", "quicker than the nest as it is") if guard else ("", "")
-    last = done.records[-1].step
-    if len(done.records) == len(before.records) + 1 and isinstance(last, Dispatch):
-        rows = [(v, before.extended(v.derive(before.function))) for v in last.variants]
-    else:
-        rows = [(Variant("", "", "", (), (), ()), done)]
-    for v, derivation in rows:
-        yield replace(
-            v,
-            label=", ".join(x for x in (title, v.label) if x),
-            about="; ".join(x for x in (why, v.about) if x),
-            guard=(*asked, *v.guard),
-            tiles=derivation.start.tiles,
-            steps=tuple(r.step for r in derivation.records),
-            derivation=derivation,
-        )
 
 
 # ---------------------------------------------------------------- whether it pays

@@ -51,7 +51,7 @@ from loopxform.transforms import (
     Vectorise,
     possible,
 )
-from loopxform.transforms.reductions.privatise_updates import updated_extents
+from loopxform.transforms.reductions.privatise_updates import in_memory, updated_extents
 
 IN_A_ROW = Tiles(Ty=1, Tx=256, Ry=1, Rx=64)
 """Where there is one parallel loop."""
@@ -159,8 +159,8 @@ def _updated(fn: Function, nest: For) -> tuple[str, ...]:
     """The arrays of the caller's that a nest updates atomically, as much of them as numbers say."""
     targets = (s.target for _, s in walk(nest.body) if isinstance(s, Assign) and s.atomic)
     arrays = dict.fromkeys(t.array for t in targets if isinstance(t, Load))
-    own = {p.name for p in fn.objects if p.shape}
-    return tuple(a for a in arrays if a in own and updated_extents(fn, nest, a) is not None)
+    own = [a for a in arrays if in_memory(fn, a)]
+    return tuple(a for a in own if updated_extents(fn, nest, a) is not None)
 
 
 def _elements(fn: Function, nest: For, array: str) -> int:

@@ -1,4 +1,9 @@
-"""One work-item for each iteration of the parallel loops, nothing staged."""
+"""One work-item for each iteration of the parallel loops, nothing staged.
+
+Where data end loops of an iteration (escape times, marches along rays), work-items that run in
+lockstep wait for the longest of theirs. What is near in both dimensions takes about as long: they
+stand in a rectangle (`warp_tile`), in groups of the size that suits the device (`uneven_items`).
+"""
 
 from __future__ import annotations
 
@@ -9,16 +14,18 @@ from typing import ClassVar
 
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.visit import perfect_nest
+from loopxform.ir.nodes import For
+from loopxform.ir.visit import perfect_nest, walk
+from loopxform.ir.whiles import condition
 from loopxform.model.choice import Choice, naive
 from loopxform.model.layouts import one_each
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
-from loopxform.schedule.params import Options, Recipe
+from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, MapTo, Sequentialise, Stripmine, possible
+from loopxform.transforms import Derivation, MapTo, Sequentialise, Stripmine, WarpTile, possible
 from loopxform.transforms.edges.bounds import trip_count
 
 
@@ -26,22 +33,41 @@ class Naive:
     name: ClassVar[Recipe] = "naive"
 
     def match(self, question: Question) -> Choice | str:
-        return naive(question.facts.nest)
+        nest = question.facts.nest
+        tiles = _in_lockstep(question.costs.uneven_items) if is_uneven(nest) else None
+        return replace(naive(nest), tiles=tiles)
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        del options  # there are no tiles to ask something of
-        loops, remark = one_item_each(w, nest, one_each(nest, w.sizes, limits).neighbours)
+        near = one_each(nest, w.sizes, limits).neighbours
+        rectangle = limits.warp_tile if options.warp_tile is None else options.warp_tile
+        wanted = rectangle if is_uneven(nest) else (0, 0)
+        loops, remark = one_item_each(w, nest, near, wanted)
         dims = tuple(map(Dim, loops[-2:]))
         return Mapped(replace(choice, dims=dims, neighbours=loops[-1]), remark=remark)
 
 
-def one_item_each(w: Work, nest: Nest, near: str = "") -> tuple[tuple[str, ...], str]:
+def is_uneven(nest: Nest) -> bool:
+    """Whether data say how long an iteration takes."""
+    inside = (s for _, s in walk(nest.innermost.body) if isinstance(s, For))
+    return any(condition(loop) is not None for loop in inside)
+
+
+def _in_lockstep(items: int) -> Tiles:
+    """A group of so many work-items (a power of two), about as wide as it is high."""
+    wide = 1 << items.bit_length() // 2
+    return replace(KINDS["naive"].tiles, Ty=max(1, items // wide), Tx=wide)
+
+
+def one_item_each(
+    w: Work, nest: Nest, near: str = "", rectangle: tuple[int, int] = (0, 0)
+) -> tuple[tuple[str, ...], str]:
     """Maps as many of the outermost parallel loops as form a box, neighbours along `near` where
-    that can be (else along the innermost). Returns them, neighbours last, and why not all of them,
+    that can be (else along the innermost), and in a `rectangle` (rows, columns) where it has any,
+    and divides the group. Returns them, neighbours last, and why not all of them,
     where that is so. Raises UnsupportedC where not even one can be mapped."""
     problem = ""
     for mapped in _boxes(nest.parallel[: _spread(nest)], near):
-        derivation = possible(partial(_mapped, w, nest, mapped), TransformError)
+        derivation = possible(partial(_mapped, w, nest, mapped, rectangle), TransformError)
         if isinstance(derivation, TransformError):
             problem = problem or derivation.obstacles[0].message
             continue
@@ -77,7 +103,9 @@ def _spread(nest: Nest) -> int:
     return count
 
 
-def _mapped(before: Work, nest: Nest, mapped: tuple[str, ...]) -> Derivation:
+def _mapped(
+    before: Work, nest: Nest, mapped: tuple[str, ...], rectangle: tuple[int, int]
+) -> Derivation:
     """Groups of Ty x Tx, or Ty*Tx in a row, over the last of the loops `mapped`; the parallel
     loops further in run in order. Raises TransformError."""
     w = Work(before.derivation, before.sizes)
@@ -98,4 +126,8 @@ def _mapped(before: Work, nest: Nest, mapped: tuple[str, ...]) -> Derivation:
     w.do(*(MapTo(v, "group.z") for v in others))
     w.do(MapTo(rows.group, f"group.{a}"), MapTo(columns.group, f"group.{b}"))
     w.do(MapTo(f"{rows.thread}*", f"thread.{a}"), MapTo(f"{columns.thread}*", f"thread.{b}"))
+    high, wide = rectangle
+    if wide and not (w.sizes["Ty"] % high or w.sizes["Tx"] % wide):
+        w.stage("Neighbours in a rectangle")
+        w.attempt(WarpTile(rows.group, str(high), str(wide)))
     return w.derivation

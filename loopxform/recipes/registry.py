@@ -7,10 +7,13 @@
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     accesses along rows in different loops   transposition  a box turned in local memory
     none                                     naive      an iteration is a work-item
+    the same, written in both           exchange    what is turned passes through local memory
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
     none, and nothing far apart         elementwise  several iterations are a work-item
+    bytes, or every third element       vectors     neighbouring iterations are a work-item
     running values in chunks            scan       a chunk is a group
+    rows of data, when asked for        csr-stream a group has their terms in local memory
     parallel loops inside, when asked for    group      an iteration is a group
 
 (Seed 000, section 2.4; seed 003; seed 004.)
@@ -26,17 +29,20 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
+from loopxform.recipes.csr_stream import CsrStream
 from loopxform.recipes.elementwise import Elementwise
+from loopxform.recipes.exchange import Exchange
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
-from loopxform.recipes.scan import ScanInGroup
+from loopxform.recipes.scan_rows import RunningValues
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
 from loopxform.recipes.transposition import Transposition
+from loopxform.recipes.vectors import Vectors
 from loopxform.schedule.params import Recipe
 from loopxform.targets.target import Limits
 
@@ -48,10 +54,13 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Strip(),
     Stencil(),
     Transposition(),
+    Exchange(),
     Histogram(),
+    Vectors(),
     Elementwise(),
     GroupReduction(),
-    ScanInGroup(),
+    RunningValues(),
+    CsrStream(),
     IntraGroup(),
     Naive(),
 )
@@ -66,11 +75,21 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "stencil",
     "1-d",
     "transposition",
+    "exchange",
+    "vectors",
     "elementwise",
 )
 """What is tried, in this order, where the user names no recipe."""
 
-SELDOM: tuple[Recipe, ...] = ("histogram", "scan", "transposition", "elementwise")
+SELDOM: tuple[Recipe, ...] = (
+    "histogram",
+    "scan",
+    "transposition",
+    "exchange",
+    "vectors",
+    "elementwise",
+    "csr-stream",
+)
 """Those of which it is no news that they do not fit."""
 
 ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")

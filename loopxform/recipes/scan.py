@@ -7,8 +7,8 @@
       forall i3: T/Tx iterations, from part2[t] on, which store into out_own
       forall t: for (i = ii + t; ...; i += Tx): out[i] = out_own[...]  neighbours store neighbours
 
-Fits the chunks that `reduce-then-scan` makes: a loop of fixed length with running values inside one
-parallel loop. (Kirk and Hwu, "Programming Massively Parallel Processors", section 11.6.)
+Fits the chunks that `reduce-then-scan` makes: a loop of fixed length with running values inside
+parallel loops. (Kirk and Hwu, "Programming Massively Parallel Processors", section 11.6.)
 """
 
 from __future__ import annotations
@@ -29,16 +29,20 @@ from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.base import NO_CHUNKS, Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.records import record
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     CopyToLocal,
+    LookBack,
     MapTo,
     Parallelise,
     PromoteToLocal,
     ReduceThenScan,
+    ReuseStorage,
     RoundRobin,
     SeparateFullTiles,
+    StageFilled,
     StageStores,
     UnitLoop,
 )
@@ -52,25 +56,28 @@ class ScanInGroup:
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
         found = sequential(nest.innermost.body)
-        if len(found) != 1 or len(nest.parallel) != 1 or _length(found[0]) is None:
+        if len(found) != 1 or fixed_length(found[0]) is None:
             return NO_CHUNKS
         path = next(s.path for s in loops(nest.function) if s.loop is found[0])
         scan = scan_of(nest.function, path)
         if not isinstance(scan, Scan):
             return NO_CHUNKS
-        if scan.only_reduces and not (question.few or question.asked):
+        is_chunk = (fixed_length(found[0]) or 0) >= question.costs.scan_terms
+        few = question.few and (len(nest.parallel) == 1 or not scan.only_reduces)
+        if not (few or question.asked or (is_chunk and not scan.only_reduces)):
             return NO_CHUNKS
         k = found[0].var
         return Choice(self.name, (), k, group=("Tx",), shared=((k,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         (loop,) = sequential(nest.innermost.body)
-        stored, read = (_along(loop, stored=x) for x in (True, False))
-        staged, start = [*stored, *read], w.derivation
+        stored, read = (along(loop, stored=x) for x in (True, False))
+        filled = [array for array, _, _ in nest.innermost.filled]
+        staged, start = [*stored, *read, *filled], w.derivation
         while True:
-            kept = [a for a in stored if a in staged], [a for a in read if a in staged]
-            _in_group(w, nest, *kept, options, limits)
-            used = _local_bytes(w, nest.parallel[0])
+            kept = _Staged(*([a for a in x if a in staged] for x in (stored, read, filled)))
+            _in_group(w, nest, kept, options, limits)
+            used = local_bytes(w, nest.parallel[-1])
             if used <= limits.local_bytes:
                 return Mapped(choice)
             if not staged:
@@ -80,69 +87,108 @@ class ScanInGroup:
             w.derivation = start
 
 
-def _in_group(
-    w: Work, nest: Nest, stored: list[str], read: list[str], options: Options, limits: Limits
-) -> None:
-    """Maps a chunk to a group, with what is stored and read by way of local memory. Raises
-    TransformError."""
+@record
+class _Staged:
+    """The arrays that are stored, read, and filled (by a compaction) by way of local memory."""
+
+    stored: list[str]
+    read: list[str]
+    filled: list[str]
+
+
+def _in_group(w: Work, nest: Nest, staged: _Staged, options: Options, limits: Limits) -> None:
+    """Maps a chunk to a group. Raises TransformError."""
     allowed = "reassociate" if options.reassociate else ""
-    (chunks,) = nest.parallel
+    chunks = nest.parallel[-1]
     (loop,) = sequential(nest.innermost.body)
-    length, items = _length(loop), w.sizes["Tx"]
+    length, items = fixed_length(loop), w.sizes["Tx"]
     assert length is not None
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     before = {site.loop.var for site in loops(w.fn)}
     w.stage("Stores of neighbours by neighbours")
-    for array in stored:
+    for array in staged.stored:
         w.attempt(StageStores(array, loop.var))
-    shared = [v for v in _new(w, before) if w.attempt(Parallelise(v))]
+    shared = [v for v in new_loops(w, before) if w.attempt(Parallelise(v))]
     w.stage("Running values of the chunks of work-items")
-    between = _in_parts(w, loop.var, -(-length // items), allowed)
+    between = in_parts(w, loop.var, -(-length // items), allowed)
     if items > limits.costs.combined_alone:
-        between = _in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
-    once = _alone(w, between)
-    w.do(Parallelise(once))
+        between = in_parts(w, between, 1 << (isqrt(items - 1).bit_length()), allowed)
+    ends = _looked_back(w, chunks, between, limits, allowed)
+    w.do(*(Parallelise(run_once(w, v)) for v in ends))
     w.stage("What the chunks read in local memory")
-    for array in read:
+    for array in staged.read:
         w.attempt(CopyToLocal(array, chunks))
     w.stage("Mapping each chunk to a group")
     for v in shared:
         w.do(RoundRobin(v, w.size("Tx"), fresh(w.fn, f"{v}_t")))
-    w.do(MapTo(chunks, "group.x"))
+    w.do(*(MapTo(v, "group.x") for v in nest.parallel))
     (site,) = resolve(w.fn, chunks)
     _require_shared(site.loop)
     w.do(*(MapTo(s.var, "thread.x") for s in site.loop.body if isinstance(s, For)))
     made = (s for s in site.loop.body if isinstance(s, Decl) and s.shape and not s.space)
     w.do(*(PromoteToLocal(s.name) for s in made if s.name not in known))
+    for array in staged.filled:
+        w.attempt(StageFilled(array, chunks, w.size("Tx")))
+    w.stage("What is stored in the place of what was read")
+    _in_one_place(w, chunks)
     w.attempt(SeparateFullTiles(chunks))
 
 
-def _local_bytes(w: Work, chunks: str) -> int:
+def _in_one_place(w: Work, chunks: str) -> None:
+    """Keeps what is stored where what was read was, as far as that can be."""
+    body = resolve(w.fn, chunks)[0].loop.body
+    tiles = [s.target for s in body if isinstance(s, Copy)]
+    local = [s.name for s in body if isinstance(s, Decl) and s.space is Space.LOCAL]
+    for array in (name for name in local if name not in tiles):
+        done = next((tile for tile in tiles if w.attempt(ReuseStorage(tile, array))), None)
+        tiles = [tile for tile in tiles if tile != done]
+
+
+def _looked_back(
+    w: Work, chunks: str, between: str, limits: Limits, allowed: str
+) -> tuple[str, ...]:
+    """The loops of a chunk that the first work-item runs; of chunks in a chain, those on either
+    side of where it looks back."""
+    if not resolve(w.fn, chunks)[0].loop.chained:
+        return (between,)
+    w.do(LookBack(chunks, between, str(limits.costs.look_back), allowed))
+    w.derivation = told_apart(w.derivation)
+    body = resolve(w.fn, chunks)[0].loop.body
+    place = next(n for n, s in enumerate(body) if isinstance(s, For) and s.look_back)
+    before, after = (
+        next(s for s in part if isinstance(s, For))
+        for part in (body[:place][::-1], body[place + 1 :])
+    )
+    return before.var, after.var
+
+
+def local_bytes(w: Work, chunks: str) -> int:
     (site,) = resolve(w.fn, chunks)
     local = (s for _, s in walk(site.loop.body) if isinstance(s, Decl) and s.space is Space.LOCAL)
     return sum(s.type.bytes * prod(value_of(e) or 1 for e in s.shape) for s in local)
 
 
-def _length(loop: For) -> int | None:
+def fixed_length(loop: For) -> int | None:
     """The most iterations of a loop, where that is a number."""
     fixed = fixed_trips(loop)
     return None if fixed is None else fixed[0].value
 
 
-def _along(loop: For, *, stored: bool) -> tuple[str, ...]:
-    """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations."""
+def along(loop: For, *, stored: bool, directions: tuple[int, ...] = (1, -1)) -> tuple[str, ...]:
+    """The arrays that the loop stores to, or reads, neighbours in neighbouring iterations, upwards
+    (1) or downwards (-1)."""
     found: dict[str, bool] = {}
     for _, s in walk(loop.body):
         target = s.target if isinstance(s, Assign) else None
         for e in stmt_exprs(s):
             for x in loads(e):
                 if (x is target) == stored:
-                    along = linear(poly(x.index[-1]), loop.var) in (1, -1)
+                    along = linear(poly(x.index[-1]), loop.var) in directions
                     found[x.array] = found.get(x.array, True) and along
     return tuple(a for a, along in found.items() if along)
 
 
-def _alone(w: Work, var: str) -> str:
+def run_once(w: Work, var: str) -> str:
     """Puts a loop, and the statements between the loops before and after it, into one of one
     iteration: the first work-item runs them."""
     (site,) = resolve(w.fn, var)
@@ -166,15 +212,15 @@ def _require_shared(chunks: For) -> None:
             raise TransformError("map", (Obstacle("LX151", why, s.origin.loc),))
 
 
-def _new(w: Work, before: set[str]) -> list[str]:
+def new_loops(w: Work, before: set[str]) -> list[str]:
     return [site.loop.var for site in loops(w.fn) if site.loop.var not in before]
 
 
-def _in_parts(w: Work, var: str, size: int, allowed: str) -> str:
+def in_parts(w: Work, var: str, size: int, allowed: str) -> str:
     """Computes running values in chunks; the loop over these."""
-    before = {site.loop.var for site in loops(w.fn)}
+    before, whole = {site.loop.var for site in loops(w.fn)}, w.fn
     w.do(ReduceThenScan(var, str(size), allowed))
-    w.derivation = told_apart(w.derivation)
+    w.derivation = told_apart(w.derivation, whole)
     new = [site for site in loops(w.fn) if site.loop.var not in before]
     depth = min(len(s.path) for s in new)
     return next(s.loop.var for s in new if len(s.path) == depth and not s.loop.parallel)

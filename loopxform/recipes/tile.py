@@ -20,9 +20,10 @@ from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import with_numbers
 from loopxform.recipes.nested_versions import with_groups
+from loopxform.recipes.one_row import in_one_row
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
+from loopxform.recipes.scan_versions import in_versions
 from loopxform.recipes.tile_nest import Tiled, one_nest
-from loopxform.recipes.versions import in_versions
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
@@ -81,6 +82,7 @@ def _tiled(
     plain = done
     if automatic and not given:
         done = in_one_product(nest, plain, limits, options, several=True)
+        done = in_one_row(nest, plain, limits, options) if done is plain else done
     if done is plain and options.relayout is None and options.Rk is None and recipe is None:
         done = _coalesced(done, nest, given, limits, options)
     if done is plain and automatic:

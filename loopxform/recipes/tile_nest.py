@@ -14,7 +14,7 @@ from loopxform.errors import LimitError, LoopxformError, TransformError, Unsuppo
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import perfect_nest
-from loopxform.model.choice import Choice, naive
+from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
 from loopxform.model.tile_shapes import Shape, quickest
@@ -123,7 +123,8 @@ def one_nest(
     if strict:
         help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
-    done = _copied(naive(nest), lambda c: _apply(nest, c, given, limits, reason=problem))
+    (plain,), _ = choices(nest, "naive", limits, kept=kept)
+    done = _copied(plain, lambda c: _apply(nest, c, given, limits, options, reason=problem))
     return replace(done, refused=refused)
 
 

@@ -53,13 +53,15 @@ from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record
-from loopxform.schedule.params import KINDS, Options
+from loopxform.schedule.params import KINDS, SHORT_ROWS, Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Rfactor, possible, thresholds_of
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.sites import ascending
 
 LAZY = ("&&", "||")
+LOCAL_SHARE = 12
+"""Bytes of the local memory of a group for each term of rows: of one of 8, and parts of sums."""
 REFUSALS = (TransformError, LimitError, UnsupportedC)
 
 
@@ -82,20 +84,21 @@ def in_versions(
     if limits.vector or split or found is None:
         return plain
     named = Thresholds(len(thresholds_of(nest.derivation)), nest.taken, dict(options.threshold))
-    rows = _versions(nest, found, given, limits, options, named)
+    rows = _versions(nest, plain, found, given, limits, options, named)
     versions = taken_at_all([v for v, _ in rows])
     mapped = {v.label: tiled for v, tiled in rows}
     if not versions:
         return plain
     if len(versions) == 1:
         only = mapped[versions[0].label]
-        if _is_like(only, plain):
+        if _is_like(only, plain) and only.sizes == plain.sizes:
             return plain
         return replace(only, derivation=nest.derivation.extended(only.derivation), nest=nest)
     step = choice(nest.parallel[0], versions, named)
     derivation = nest.derivation.titled("Versions").then(step)
     taken = [mapped[v.label] for v in versions]
-    shown = next((x for x in taken if _is_like(x, plain)), taken[-1])
+    alike = sorted((x for x in taken if _is_like(x, plain)), key=lambda x: x.sizes != plain.sizes)
+    shown = alike[0] if alike else taken[-1]
     return replace(shown, derivation=derivation, nest=nest)
 
 
@@ -145,6 +148,7 @@ def times(a: Expr, b: Expr) -> Expr:
 
 def _versions(
     nest: Nest,
+    plain: Tiled,
     found: Parallelism,
     given: Mapping[str, int],
     limits: Limits,
@@ -158,11 +162,14 @@ def _versions(
         return _by_mean(alone, found.results, given, limits, options, named)
     groups = _by_groups(alone, limits, options)
     chunks = None if found.terms is None else _by_chunks(alone, limits, options, groups)
-    if groups is None and chunks is None:
+    short = None if found.terms is None or given else _of_short_rows(alone, plain, limits, options)
+    if groups is None and chunks is None and short is None:
         return []
     items = one_nest(alone, given, None, limits, options, strict=False)
-    outer = named("suff_outer_par", filling(items, groups, limits))
-    guard, versions = [Bin("<", found.results, outer)], list[tuple[Version, Tiled]]()
+    guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
+    if groups is not None or chunks is not None:
+        outer = named("suff_outer_par", filling(items, groups, limits))
+        guard.append(Bin("<", found.results, outer))
     if groups is not None:
         if found.terms is not None:
             intra = named("suff_intra_par", limits.costs.short_loop)
@@ -177,6 +184,9 @@ def _versions(
         about = "several groups for each result, and a kernel that combines their parts"
         versions.insert(0, _version("chunks", about, chunks, guard, limits))
     about = "a work-item for each result, in order"
+    if short is not None and found.terms is not None:
+        few = Bin("<", found.terms, named("suff_intra_par", items.sizes["Tk"] // 2))
+        versions.append(_version("short rows", about, short, (few,), limits))
     return [*versions, _version("items", about, items, (), limits)]
 
 
@@ -233,30 +243,53 @@ def _by_mean(
     named: Thresholds,
 ) -> list[tuple[Version, Tiled]]:
     """Those for results of as many terms as data say; none where nothing tells the mean."""
-    terms = _all_terms(nest)
+    terms, found = all_terms(nest), list[tuple[Version, Tiled]]()
     if terms is None or limits.warp < 2:
-        return []
-    groups = _by_groups(nest, limits, options)
-    lanes = _by_groups(nest, limits, options, limits.warp)
-    if groups is None or lanes is None:
         return []
 
     def mean(least: int) -> Expr:
         return Bin(">=", terms, Bin("*", results, named("suff_intra_par", least)))
 
-    few = Bin("<", results, named("suff_outer_par", filling_groups(limits, groups.sizes["Tx"])))
-    guard = (few, mean(groups.sizes["Tx"]))
+    groups = _by_groups(nest, limits, options)
+    if groups is not None:
+        few = Bin("<", results, named("suff_outer_par", filling_groups(limits, groups.sizes["Tx"])))
+        about = "a group for each result, of many terms"
+        found.append(_version("groups", about, groups, (few, mean(groups.sizes["Tx"])), limits))
+    tiles = _by_tiles_of_rows(nest, limits, options)
+    for least, tile in tiles:
+        about = "a group for a tile of results, which has their terms in local memory"
+        label = f"stream, {tile.sizes['Ty']} results"
+        found.append((Version(label, about, tile.derivation, (mean(least),)), tile))
+    lanes = None if tiles or groups is None else _by_groups(nest, limits, options, limits.warp)
+    if lanes is not None:
+        about = "a group for each result, of the work-items that run in lockstep"
+        found.append(_version("lanes", about, lanes, (mean(limits.costs.lane_terms),), limits))
+    if not found:
+        return []
     items = one_nest(nest, given, None, limits, options, strict=False)
-    long = "a group for each result, of many terms"
-    short = "a group for each result, of the work-items that run in lockstep"
-    return [
-        _version("groups", long, groups, guard, limits),
-        _version("lanes", short, lanes, (mean(limits.costs.lane_terms),), limits),
-        _version("items", "a work-item for each result, in order", items, (), limits),
-    ]
+    return [*found, _version("items", "a work-item for each result, in order", items, (), limits)]
 
 
-def _all_terms(nest: Nest) -> Expr | None:
+def _by_tiles_of_rows(nest: Nest, limits: Limits, options: Options) -> list[tuple[int, Tiled]]:
+    """A group for a tile of results, of fewer where each has many terms, where that is legal; from
+    how many terms on average on."""
+    costs, usual = limits.costs, KINDS["csr-stream"].tiles
+    group = min(usual.Ty * usual.Tx, limits.group_size)
+    most = min(usual.Tk, 1 << (limits.local_bytes // LOCAL_SHARE).bit_length() - 1)
+    wide = {"Ty": max(1, group // usual.Tx), "Tx": usual.Tx, "Tk": most}
+    items = min(usual.Tx * 4, group)
+    long = {"Ty": max(1, group // 2 // items), "Tx": items, "Tk": max(1, most // 2)}
+    found = list[tuple[int, Tiled]]()
+    for least, sizes in ((costs.long_rows, long), (costs.stream_terms, wide)):
+        derive = partial(one_nest, nest, sizes, "csr-stream", limits, options, strict=True)
+        done = possible(derive, *REFUSALS)
+        if isinstance(done, LoopxformError):
+            return []
+        found.append((least, done))
+    return found
+
+
+def all_terms(nest: Nest) -> Expr | None:
     """How many terms all results have together at most: what an array has that these are read
     along, one after the other; None where no size of the caller's says so."""
     (loop,) = sequential(nest.innermost.body)
@@ -283,6 +316,27 @@ def _by_groups(nest: Nest, limits: Limits, options: Options, items: int = 0) -> 
     derive = partial(one_nest, nest, given, "reduce", limits, options, strict=True)
     done = possible(derive, *REFUSALS)
     return None if isinstance(done, LoopxformError) else done
+
+
+def _of_short_rows(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled | None:
+    """Tiles of few terms, where work-items walk rows of subscripts that a group copies (ELLPACK,
+    lists of neighbours): these are short, and most of a tile would be copied in vain."""
+    rows = [s for s in plain.choice.stages if not s.shared and s.tiled]
+    if plain.recipe != "1-d" or not {s.array for s in rows} & _subscripts(nest):
+        return None
+    bytes = max(4, *(s.item_bytes for s in rows))
+    sizes = {"Tx": SHORT_ROWS.Tx, "Tk": SHORT_ROWS.Tk * 4 // bytes}
+    if sizes["Tk"] >= plain.sizes["Tk"]:
+        return None
+    derive = partial(one_nest, nest, sizes, None, limits, options, strict=False)
+    done = possible(derive, *REFUSALS)
+    return None if isinstance(done, LoopxformError) else done
+
+
+def _subscripts(nest: Nest) -> set[str]:
+    """The arrays that say which elements of others are read."""
+    every = (x for _, s in walk(nest.innermost.body) for e in stmt_exprs(s) for x in loads(e))
+    return {inner.array for x in every for e in x.index for inner in loads(e)}
 
 
 def _by_chunks(nest: Nest, limits: Limits, options: Options, groups: Tiled | None) -> Tiled | None:

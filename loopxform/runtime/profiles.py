@@ -11,6 +11,9 @@ from loopxform.targets.database import Family
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits, unmeasured
 
+WIDE_ATOMICS = "cl_khr_int64_base_atomics"
+"""What groups tell each other by: words of 64 bits that are exchanged in one piece."""
+
 
 def limits_of(device: DeviceInfo) -> Limits:
     """The limits of a device that is there. OpenCL does not tell the number of registers: they
@@ -37,6 +40,7 @@ def limits_of(device: DeviceInfo) -> Limits:
         compute_units=device.compute_units,
         item_sizes=(sizes[0], sizes[1], sizes[2]),
         async_copies=like.async_copies and copies_alone(device),
+        forward_progress=like.forward_progress and WIDE_ATOMICS in device.extensions,
         vector=0,
         bandwidth=0,
         peak=0,

@@ -17,10 +17,13 @@ Recipe = Literal[
     "1-d",
     "stencil",
     "transposition",
+    "exchange",
     "histogram",
     "elementwise",
+    "vectors",
     "reduce",
     "scan",
+    "csr-stream",
     "group",
     "naive",
 ]
@@ -191,6 +194,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             frozenset({"tiles", "block", "several elements", "moves"}),
         ),
         RecipeKind(
+            "exchange",
+            "exchange through local memory",
+            Tiles(Ty=8, Tx=32, Ry=4, Rx=1),
+            ("Ty", "Tx", "Ry"),
+            frozenset({"several elements", "moves"}),
+        ),
+        RecipeKind(
             "histogram",
             "a histogram in local memory for each group",
             Tiles(Ty=1, Tx=256, Ry=16, Rx=4),
@@ -201,6 +211,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "several elements for each work-item",
             Tiles(Ty=2, Tx=128, Ry=4, Rx=1),
             ("Ty", "Tx", "Ry", "Rx"),
+            frozenset({"several elements"}),
+        ),
+        RecipeKind(
+            "vectors",
+            "vectors of neighbouring elements for each work-item",
+            Tiles(Ty=1, Tx=256, Ry=1, Rx=4),
+            ("Tx", "Rx"),
             frozenset({"several elements"}),
         ),
         RecipeKind(
@@ -216,6 +233,12 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             ("Tx",),
         ),
         RecipeKind(
+            "csr-stream",
+            "terms of rows in local memory",
+            Tiles(Ty=128, Tx=4, Tk=4096, Ry=1, Rx=1),
+            ("Ty", "Tx", "Tk"),
+        ),
+        RecipeKind(
             "group", "one group per iteration", Tiles(Ty=8, Tx=32, Ry=1, Rx=1), ("Ty", "Tx")
         ),
         RecipeKind("naive", "one work-item per iteration", Tiles(Ry=1, Rx=1), ("Ty", "Tx", "Tk")),
@@ -228,6 +251,9 @@ WINDOWS = Tiles(Ty=8, Tx=32, Tk=8, Ry=4, Rx=4)
 
 ROWS = Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1)
 """The recipe 1-d where each work-item walks a row, which the group copies: Tk of 4 bytes each."""
+
+SHORT_ROWS = Tiles(Ty=1, Tx=128, Tk=16, Ry=1, Rx=1)
+"""The same where rows are shorter than that: 64 bytes of a row are whole transactions."""
 
 ALONE = Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1)
 """The recipe stencil along one loop."""

@@ -43,13 +43,22 @@ class Costs:
     reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
     combine partial results each on its own, and one alone up to `combined_alone` of those of its
     group. Up to `group_results` results of a nest get a group each. One work-item runs a loop of
-    `short_loop` iterations sooner than a group has shared them out. Results that have `lane_terms`
-    terms or more, where data say how many, get as many work-items as run in lockstep.
+    `short_loop` iterations sooner than a group has shared them out. Where data say how many terms
+    results have, tiles of them are computed from `stream_terms` terms on average on, smaller tiles
+    from `long_rows` on, whose work-items sum up `row_unrolled` terms at a time (an H100, rows of
+    very different lengths: 0.72 ms with 8, 0.77 with 32); results that cannot be tiled get as many
+    work-items as run in lockstep from `lane_terms` on.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
-    conflicts. Where nothing is used again, a work-item computes so many `elements`. `busy_warps`
-    keep the arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100:
-    n-body at 0.46 of its rate with 4, 0.99 with 16).
+    conflicts; where a work-item runs a chunk, of `scan_item_terms`. What these make of them is
+    combined in the same way, in `scan_levels` levels at most: results of the second are few. Groups
+    that look back have chunks of `chained_terms` where they keep four bytes of each in local
+    memory, and look at `look_back` chunks before.
+    Where nothing is used again, a work-item computes so many `elements`. `busy_warps` keep the
+    arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
+    of its rate with 4, 0.99 with 16).
+    Where data end the loops of an iteration, groups have `uneven_items` work-items, a power of two:
+    those that are done wait for the longest of a group, but hide little of each other's time.
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
@@ -95,11 +104,19 @@ class Costs:
     group_results: int = 1024
     short_loop: int = 32
     scan_terms: int = 2304
+    scan_levels: int = 2
+    chained_terms: int = 3840
+    look_back: int = 256
+    scan_item_terms: int = 64
     elements: int = 1
     lane_terms: int = 8
+    stream_terms: int = 4
+    long_rows: int = 64
+    row_unrolled: int = 8
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16
+    uneven_items: int = 256
     coarsened_items: int = 128
     update_copies: int = 1
     resident_groups: int = 2
@@ -150,6 +167,8 @@ class Limits:
     each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
     where rows of the array are vectors, but lie across those of the tile. None of these three: as
     the model of costs has it.
+    Groups that have begun go on, whatever others do, where the device is known for
+    `forward_progress`: then one can wait for others that began before it.
     Arrays that all iterations of a loop have of their own take at most `expanded_mib` MiB, where it
     would do without them.
     Attention is one kernel for values of at most so many components (`attention_widths`), by the
@@ -181,6 +200,7 @@ class Limits:
     serpentine: int = 0
     pack: int | None = 0
     async_copies: bool = False
+    forward_progress: bool = False
     pack_operands: int | None = 0
     transpose_operands: int | None = 0
     warp_tile: tuple[int, int] = (0, 0)

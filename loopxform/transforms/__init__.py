@@ -22,6 +22,7 @@ from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
 from loopxform.transforms.mapping.dispatch import Dispatch, Variant, is_threshold, thresholds_of
 from loopxform.transforms.mapping.index32 import Index32
+from loopxform.transforms.mapping.look_back import LookBack
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.round_robin import RoundRobin
@@ -32,12 +33,16 @@ from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
+from loopxform.transforms.reductions.chain_chunks import ChainChunks
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
+from loopxform.transforms.reductions.row_sums import RowSums
+from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
+from loopxform.transforms.restructure.defer_update import DeferUpdate
 from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
@@ -53,6 +58,7 @@ from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reorder import Reorder
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
+from loopxform.transforms.restructure.rows_apart import RowsApart
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
@@ -64,6 +70,7 @@ from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
 from loopxform.transforms.restructure.unstripmine import Unstripmine
 from loopxform.transforms.storage.bound_extent import BoundExtent
+from loopxform.transforms.storage.buffer_box import BufferBox
 from loopxform.transforms.storage.buffer_slice import BufferSlice
 from loopxform.transforms.storage.carry import Carry
 from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
@@ -76,10 +83,15 @@ from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
 from loopxform.transforms.storage.promote_to_local import PromoteToLocal
 from loopxform.transforms.storage.relayout import Relayout
+from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
+from loopxform.transforms.storage.stage_filled import StageFilled
 from loopxform.transforms.storage.stage_stores import StageStores
+from loopxform.transforms.storage.stage_terms import StageTerms
+from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
+from loopxform.transforms.storage.unscalarise import Unscalarise
 
 STEPS: dict[str, type[Step]] = {
     kind.verb: kind
@@ -90,6 +102,7 @@ STEPS: dict[str, type[Step]] = {
         PackOperands,
         Unfold,
         Parallelise,
+        RowsApart,
         Privatise,
         Scalarise,
         Carry,
@@ -113,6 +126,7 @@ STEPS: dict[str, type[Step]] = {
         OnlineSoftmax,
         Distribute,
         DistributeGuard,
+        DeferUpdate,
         Fuse,
         Hoist,
         Rematerialise,
@@ -123,21 +137,31 @@ STEPS: dict[str, type[Step]] = {
         RoundRobin,
         Unroll,
         Unsplit,
+        Unscalarise,
         Unstripmine,
         Rfactor,
         ReduceThenScan,
+        ChainChunks,
+        RowSums,
         AtomicUpdates,
         PrivatiseUpdates,
+        WidenUpdates,
         SinkTail,
         Permute,
         Relayout,
+        LookBack,
         MapTo,
         CopyToLocal,
         CopyToPrivate,
         StageStores,
+        StageTerms,
+        StageFilled,
         ConvertOnCopy,
+        BufferBox,
+        TurnAccesses,
         BufferSlice,
         BoundExtent,
+        ReuseStorage,
         PromoteToLocal,
         ClampEdges,
         Pad,
@@ -178,14 +202,17 @@ __all__ = [
     "BlockCyclic",
     "BoundExtent",
     "BoundingBox",
+    "BufferBox",
     "BufferSlice",
     "Carry",
+    "ChainChunks",
     "ClampEdges",
     "Coalesce",
     "ConvertOnCopy",
     "CopyParameter",
     "CopyToLocal",
     "CopyToPrivate",
+    "DeferUpdate",
     "Derivation",
     "Dispatch",
     "Distribute",
@@ -198,6 +225,7 @@ __all__ = [
     "Hoist",
     "Index32",
     "Interchange",
+    "LookBack",
     "MapTo",
     "NameTerms",
     "Normalise",
@@ -220,9 +248,12 @@ __all__ = [
     "Rename",
     "Reorder",
     "Reroll",
+    "ReuseStorage",
     "Reverse",
     "Rfactor",
     "RoundRobin",
+    "RowSums",
+    "RowsApart",
     "ScalarToMemory",
     "Scalarise",
     "SeparateFullTiles",
@@ -233,7 +264,9 @@ __all__ = [
     "SkipEmptyTiles",
     "Specialise",
     "Split",
+    "StageFilled",
     "StageStores",
+    "StageTerms",
     "Step",
     "StoreVectors",
     "Stripmine",
@@ -241,14 +274,17 @@ __all__ = [
     "SwizzleGroups",
     "TileStages",
     "TimeTile",
+    "TurnAccesses",
     "Unfold",
     "UnitLoop",
     "Unroll",
+    "Unscalarise",
     "Unsplit",
     "Unstripmine",
     "Variant",
     "Vectorise",
     "WarpTile",
+    "WidenUpdates",
     "from_json",
     "is_threshold",
     "possible",

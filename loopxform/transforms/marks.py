@@ -10,13 +10,15 @@ from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops
 from loopxform.transforms.latency import pipeline, register_pipeline, store_vectors
 from loopxform.transforms.latency.serpentine import Serpentine
-from loopxform.transforms.mapping import block_cyclic
+from loopxform.transforms.mapping import block_cyclic, look_back
 
 
 def stale(fn: Function) -> Iterator[Obstacle]:
     """Why loops of `fn` cannot be what they are marked as (steps `pipeline`, `register-pipeline`,
-    `store-vectors`, `serpentine` and `block-cyclic`)."""
+    `store-vectors`, `serpentine`, `look-back` and `block-cyclic`)."""
     for site in loops(fn):
+        if site.loop.chained and site.loop.level is not None:
+            yield from look_back.obstacles(site)
         if site.loop.stages > 1:
             yield from pipeline.obstacles(fn, site)
         if site.loop.preloaded:

@@ -266,8 +266,12 @@ def fixed_header(site: LoopSite) -> tuple[Obstacle, ...]:
 
 
 def unmapped(site: LoopSite, verb: str) -> tuple[Obstacle, ...]:
-    """Steps that reshape a loop come before it is mapped to hardware."""
+    """Steps that reshape a loop come before it is mapped to hardware, and before its iterations are
+    known to pass on nothing but what a chain does."""
     loop = site.loop
+    if loop.chained:
+        text = f"the iterations of the loop over '{loop.var}' are a chain"
+        return (Obstacle("LX132", text, loop.origin.loc, remedy=f"{verb} before chain-chunks"),)
     if loop.level is None:
         return ()
     return (

@@ -27,6 +27,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import Scalar, common, promote
 from loopxform.ir.typing import type_of
+from loopxform.ir.updates import updated
 from loopxform.ir.visit import names as names_of
 from loopxform.ir.visit import walk, writes
 from loopxform.source import Origin
@@ -145,7 +146,7 @@ class Translation:
 
     def _assign(self, s: Assign, names: Names, depth: int) -> None:
         to = type_of(s.target, names.types)
-        value = Bin(s.op, s.target, s.value) if s.op else s.value
+        value = updated(s.op, s.target, s.value) if s.op else s.value
         text = self.expressions.value(value, names, to)
         if isinstance(s.target, Var):
             self._emit(depth, f"{names.python[s.target.name]} = {text}", s.origin)

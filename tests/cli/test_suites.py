@@ -47,6 +47,27 @@ def test_the_verdicts_of_a_suite(tmp_path: Path) -> None:
     assert "unknown  timing.c" not in text
 
 
+IN_ORDER = """void f(int n, float *x, float *y) {
+  for (int i = 0; i < n; i++) y[i] = x[i];
+  for (int i = 2; i < n; i++) x[i] = x[i - 1] * 0.5f + x[i - 2];
+  for (int i = 0; i < n; i++) y[i] += x[i];
+  for (int i = 2; i < 900; i++) y[i] = y[i - 1] - y[i - 2];
+}
+"""
+
+
+def test_loops_of_one_work_item(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text(IN_ORDER)
+    status, text = script("audit_sequential.py", tmp_path)
+    first, last = text.splitlines()
+    assert status == 0, text
+    assert first.startswith("f: line 3: i: weighed, one work-item: i: flow dependence of x")
+    assert last == "1 loops of 1 programs, of 1"
+    assert script("audit_sequential.py", tmp_path, "--iterations", 800)[1].endswith(
+        "2 loops of 1 programs, of 1\n"
+    )
+
+
 PROGRAM = """#include <stdio.h>
 int main(int argc, char **argv) {
   double a[100];

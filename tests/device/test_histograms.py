@@ -18,7 +18,7 @@ from loopxform.floating_point import SEPARATE
 from loopxform.targets.profile import PROFILES
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
-from loopxform.verify.cref import CSource
+from loopxform.verify.cref import CSource, run_reference
 from loopxform.verify.group.execute import execute
 from loopxform.verify.interp import Program
 
@@ -64,6 +64,14 @@ CASES = {
         sizes=ROWS,
     ),
     "least": Case("int n, const int a[n], int m[8]", "if (a[i] < m[i & 7]) m[i & 7] = a[i];"),
+    "nearest": Case(
+        "int n, const int a[n], const float w[n], float h[8]",
+        "float d = w[i] * w[i]; if (d < h[a[i] & 7]) h[a[i] & 7] = d;",
+    ),
+    "greatest-or-nan": Case(
+        "int n, const int a[n], const double w[n], double h[8]",
+        "h[a[i] & 7] = fmax(w[i], h[a[i] & 7]);",
+    ),
     "keys": Case(
         "int n, int m, const int key[n], const int w[n], int s[m]",
         "s[key[i]] += w[i];",
@@ -84,7 +92,7 @@ CASES = {
 def text(case: Case) -> str:
     params = case.params.replace("[n]", "[restrict n]").replace(" h[", " h[restrict ")
     loop = f"for (int i = 0; i < n; i++) {{ {case.body} }}"
-    return f"int bins[32];\nvoid f({params}) {{ {loop} }}\n"
+    return f"#include <math.h>\nint bins[32];\nvoid f({params}) {{ {loop} }}\n"
 
 
 @pytest.mark.device
@@ -107,12 +115,14 @@ def test_work_items_read_vectors(name: str) -> None:
     case = CASES[name]
     limits = PROFILES["h100"]
     plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, limits=limits).derivation)
-    assert any("LX_VECTOR(" in k.text for k in plan.kernels)
+    assert any("LX_VECTOR" in k.text for k in plan.kernels)
     assert_runs_agree(plan, CSource(text=text(case)), (*case.sizes, *LONG), 3)
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", ["bytes", "bits", "extrema", "colours", "image"])
+@pytest.mark.parametrize(
+    "name", ["bytes", "bits", "extrema", "colours", "image", "greatest-or-nan"]
+)
 def test_several_copies_of_an_element(name: str) -> None:
     case, limits = CASES[name], PROFILES["h100"]
     limits = replace(limits, costs=replace(limits.costs, update_copies=8))
@@ -127,7 +137,7 @@ def test_vectors_without_races(name: str) -> None:
     case = CASES[name]
     done = lx.loads(text(case))["f"].tile(contract=False, Tx=4, Rx=8)
     plan = emit.kernel(done.derivation)
-    assert "LX_VECTOR(" in plan.source
+    assert "LX_VECTOR" in plan.source
     given = [arguments(plan.start, {"n": n}, 5) for n in (0, 15, 16, 17, 77)]
     before = copy.deepcopy(given)
     report, after = simulate_all(plan, given)
@@ -156,7 +166,9 @@ def test_without_races(name: str) -> None:
         assert not compare({k: args[k] for k in found}, found)
 
 
-@pytest.mark.parametrize("name", ["bytes", "long-sums", "and-more", "image"])
+@pytest.mark.parametrize(
+    "name", ["bytes", "long-sums", "and-more", "image", "nearest", "greatest-or-nan"]
+)
 def test_in_the_executor_of_groups(name: str) -> None:
     case = CASES[name]
     plan = emit.kernel(lx.loads(text(case))["f"].tile(contract=False, Tx=4, Rx=2).derivation)
@@ -182,6 +194,26 @@ def test_sums_of_real_numbers_need_permission(kind: str) -> None:
     values = np.ones(5000, dtype=sums.dtype)  # of which all sums are exact
     done.compile()(n=5000, a=keys, w=values, h=sums)
     assert np.array_equal(sums, np.bincount(keys & 15, minlength=16))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("calls", [False, True])
+def test_extrema_of_real_numbers_that_are_nan(calls: bool) -> None:
+    """What is compared neither takes a NaN nor replaces one; fmin finds a number wherever it is."""
+    update = "h[k] = fminf(h[k], w[i]);" if calls else "if (w[i] < h[k]) h[k] = w[i];"
+    source = f"""#include <math.h>
+    void f(int n, const int a[restrict n], const float w[restrict n], float h[restrict 4])
+    {{ for (int i = 0; i < n; i++) {{ int k = a[i] & 3; {update} }} }}"""
+    keys = np.arange(64, dtype=np.int32)
+    values = np.where(keys % 3 == 0, np.nan, 50 - keys).astype(np.float32)
+    values[keys % 4 == 2] = np.nan
+    values[keys % 4 == 3] = np.inf
+    before = np.array([np.nan, np.inf, 7, np.nan], dtype=np.float32)
+    expected, found = before.copy(), before.copy()
+    for k, v in zip(keys & 3, values):
+        expected[k] = np.fmin(expected[k], v) if calls else v if v < expected[k] else expected[k]
+    lx.loads(source)["f"].tile(reassociate=True).compile()(n=64, a=keys, w=values, h=found)
+    assert np.array_equal(expected, found, equal_nan=True)
 
 
 def test_threads_have_copies_of_their_own() -> None:
@@ -248,3 +280,33 @@ def test_arrays_behind_pointers(tmp_path: Path, sanitized: bool) -> None:
     assert all(f"h_own[{n}]" in text for n in (256, 128, 32))
     said = assert_file_prints_the_same(tmp_path / "h.c", done, sanitized=sanitized)
     assert sum("on the device" in line for line in said) >= 3, said
+
+
+NARROW = {
+    "bytes": ("unsigned char", 256, "h[a[i] & 255]++;"),
+    "signed": ("signed char", 16, "h[a[i] & 15] -= a[i];"),
+    "shorts": ("unsigned short", 37, "if (a[i] % 5) h[a[i] % 37] += a[i] * 3;"),
+    "bits": ("short", 8, "h[a[i] & 7] ^= a[i]; g[a[i] & 7]++;"),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_elements_wrap_around(name: str) -> None:
+    """They are updated in a wide copy, the low bits of which are copied back."""
+    kind, size, body = NARROW[name]
+    params = f"int n, const int a[restrict n], {kind} h[restrict {size}], int g[restrict 8]"
+    source = f"void f({params}) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
+    f = lx.loads(source)["f"]
+    call = f.offload().compile()
+    for n in (0, 1, 3000):
+        rng = np.random.default_rng(n)
+        dtype = {"unsigned char": "u1", "signed char": "i1", "unsigned short": "u2"}.get(kind, "i2")
+        given = {
+            **{"n": n, "a": rng.integers(0, 999, n, dtype=np.int32)},
+            **{"h": rng.integers(0, 99, size).astype(dtype), "g": np.zeros(8, np.int32)},
+        }
+        expected = copy.deepcopy(given)
+        run_reference(CSource(text=source), f.function, expected)
+        call(**given)
+        assert not compare(expected, given)

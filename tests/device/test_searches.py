@@ -48,7 +48,7 @@ def done(name: str) -> OffloadedRoutine:
 @pytest.mark.parametrize("name", CASES)
 def test_no_search_is_left_to_one_work_item(name: str) -> None:
     parts = done(name).parts
-    assert any("a reduction of first (min)" in p.why for p in parts)
+    assert any("a search for the first " in p.why for p in parts)
     single = [p for p in parts if p.kind == "one work-item"]
     assert all(p.why == "statements between the nests" for p in single if not p.loops)
     assert name == "of-the-file" or not any(p.loops for p in single)

@@ -149,7 +149,7 @@ def test_what_the_user_asks_for(app: Path, said: str, n: int, calls: int, launch
 @pytest.mark.parametrize("said", ["-1", "sometimes", "1e3x", "nan"])
 def test_what_is_no_wish_is_said_and_ignored(app: Path, said: str) -> None:
     done = run_app(app, 10, 1, LOOPXFORM_HOST=said)
-    expected = f"LOOPXFORM_HOST={said}: not always, never or a number of operations\n"
+    expected = f"LOOPXFORM_HOST={said}: not always, never, parts or a number of operations\n"
     assert (done.stdout, done.stderr) == ("0 wrong\n", f"loopxform: {expected}")
 
 

@@ -53,7 +53,8 @@ OTHERS = frozenset([
     "vectorise", "warp-tile", "pipeline", "block-cyclic", "serpentine", "pack",
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
-    "atomic-updates", "privatise-updates", "online-softmax",
+    "atomic-updates", "privatise-updates", "widen-updates", "buffer-box",
+    "turn-accesses", "online-softmax",
 ])
 # fmt: on
 """Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`.

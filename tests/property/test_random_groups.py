@@ -229,6 +229,28 @@ def test_random_rows(seed: int) -> None:
     assert counts["slices"] >= 3, counts
 
 
+FOR_ALL = """void f(int n, int m, int p, float A[restrict n + 1][m + 9],
+  float X[restrict n + 1][m + 9], float C[restrict n + 1][3])
+{
+  for (int i = 0; i < n; i++) {
+    double s = A[i][0], v = 1;
+    for (int j = m - 1; j >= 0; j--) v += X[i][j];
+    for (int j = 0; j < m; j++) { s += A[i][j] / (j + 1); v -= A[i][j]; }
+    for (int j = 0; j < m + 9; j++) { X[i][j] = A[i][j] - v; s += X[i][j]; }
+    C[i][0] = s;
+    C[i][1] = v;
+  }
+}
+"""
+
+
+def test_scalars_that_a_loop_of_one_iteration_sets_for_all_work_items() -> None:
+    """All of them have to set their own, not only the one that has the iteration."""
+    counts = Counter[str]()
+    check("rows 100036", FOR_ALL, counts)
+    assert counts["offload"] == 1, counts
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 103))
 def test_many_random_rows(seed: int) -> None:

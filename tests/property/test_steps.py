@@ -51,10 +51,11 @@ Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
-    *("carry", "reduce-then-scan", "stage-stores", "buffer-slice", "name-terms"),
-    *("reorder", "online-softmax"),
+    *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
+    *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
+    *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
 }
-"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups and
+"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups, rows and
 attention."""
 
 

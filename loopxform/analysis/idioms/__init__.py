@@ -18,11 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+from loopxform.analysis.idioms.chunked import scan_in_chunks
 from loopxform.analysis.idioms.compaction import is_filled
 from loopxform.analysis.idioms.flow import Flow
 from loopxform.analysis.idioms.neighbours import scan_of_elements
 from loopxform.analysis.idioms.record import Idiom, Kind
-from loopxform.analysis.idioms.scans import scan
+from loopxform.analysis.idioms.scans import is_induction, scan
 from loopxform.analysis.idioms.searches import search
 from loopxform.analysis.reductions import Reduction
 from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Var
@@ -48,12 +49,14 @@ def idioms(
     if not flow.simple or flow.changes(names(loop.hi) | names(loop.step)):
         return ()
     found: dict[str, Idiom] = {}
-    for name in left:
-        known = scan(flow, name) or scan_of_elements(flow, name)
+    counting = {name for name in left if is_induction(flow, name)}
+    for name in (n for n in left if n not in counting):
+        known = scan(flow, name) or scan_of_elements(flow, name) or scan_in_chunks(flow, name)
         if known is not None:
             found[name] = known
-    filled = {name: _counter(flow, name, found) for name in left if name not in found}
-    if not all(filled.values()):
+    rest = (name for name in left if name not in found and name not in counting)
+    filled = {name: _counter(flow, name, found) for name in rest}
+    if not found or not all(filled.values()):
         return ()
     for counter in dict.fromkeys(filled.values()):
         if counter is not None:

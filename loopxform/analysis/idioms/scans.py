@@ -58,7 +58,7 @@ def scan(flow: Flow, name: str) -> Idiom | None:
     if _counts_iterations(flow, parts) or any(not sites[p.paths[0]].guards for p in starts):
         return None
     mine = frozenset(path for p in parts for path in p.paths)
-    reads = _reads(flow, name, mine)
+    reads = reads_of(flow, name, mine)
     if op == LAST and not reads:
         return None
     updates = [p.update for p in parts if p.update]
@@ -174,6 +174,12 @@ def _counts_iterations(flow: Flow, parts: Sequence[Part]) -> bool:
     )
 
 
+def is_induction(flow: Flow, name: str) -> bool:
+    """Whether a variable is an integer that grows by the same amount in every iteration."""
+    parts = None if name in flow.declared or not _is_one_element(flow, name) else _parts(flow, name)
+    return bool(parts) and _counts_iterations(flow, parts or ())
+
+
 def _condition(flow: Flow, parts: Sequence[Part]) -> str:
     """Under which condition iterations have a term, where that is one for all of them."""
     guards = {s.path: s.guards for s in flow.sites}
@@ -181,7 +187,7 @@ def _condition(flow: Flow, parts: Sequence[Part]) -> str:
     return said.pop() if len(said) == 1 else ""
 
 
-def _reads(flow: Flow, name: str, mine: frozenset[Path]) -> Reads:
+def reads_of(flow: Flow, name: str, mine: frozenset[Path]) -> Reads:
     """Whether other statements read it behind the updates, or in front of them."""
     first, last = min(mine, key=order), max(mine, key=order)
     readers = [s.path for s in flow.readers(name, mine)]

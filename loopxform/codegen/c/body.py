@@ -33,7 +33,11 @@ from loopxform.ir.nodes import (
     While,
 )
 from loopxform.ir.types import Scalar
+from loopxform.ir.updates import CALLS
 from loopxform.ir.visit import Path, names
+
+_IN_TURN = CALLS | {"min", "max"}
+"""Updates that OpenMP has no atomic directive for."""
 
 STACK_LIMIT = 64 * 1024
 """Bytes up to which a local array of known size stays on the stack (OpenMP threads have little)."""
@@ -189,7 +193,7 @@ class Printer:
         own = isinstance(s.target, Load) and s.target.array in self.own
         if not s.atomic or own or not self.openmp:
             return []
-        return [f"#pragma omp {'critical' if s.op in ('min', 'max') else 'atomic'}"]
+        return [f"#pragma omp {'critical' if s.op in _IN_TURN else 'atomic'}"]
 
     def _phase(self, s: For, p: Phase, place: Path, d: Dialect) -> str:
         """The call of a function of its own."""

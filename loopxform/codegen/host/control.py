@@ -41,13 +41,28 @@ from loopxform.ir.nodes import Const, Expr, For, Param, Tile
 from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names, walk_expr
+from loopxform.records import record
 
 
-def lines(plan: Plan, thresholds: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """The statements of `lx_run_NAME`; `thresholds` are the variables for those that have one."""
+@record
+class Hosted:
+    """What the host does in place of a launch, in C: the arguments that say what it takes, and the
+    call."""
+
+    price: str
+    call: str
+
+
+def lines(
+    plan: Plan,
+    thresholds: Mapping[str, str] = MappingProxyType({}),
+    hosted: Mapping[int, Hosted] = MappingProxyType({}),
+) -> list[str]:
+    """The statements of `lx_run_NAME`; `thresholds` are the variables for those that have one, and
+    `hosted` the kernels that the host may run, by number."""
     set_here = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
     d = Dialect("c", {**symbols(plan.function), **set_here}, thresholds=thresholds)
-    body = _items(plan.schedule, plan, d)
+    body = _items(plan.schedule, plan, d, hosted)
     read = " ".join(re.sub(r"^\s*\w+ = ", "", line) for line in body)
     unread = (n for n in set_here if not re.search(rf"\b{n}\b", read))
     return [*_variables(plan), *body, *(f"(void){n};" for n in unread)]
@@ -62,21 +77,24 @@ def _variables(plan: Plan) -> Iterator[str]:
             yield f"cl_{kind.cl} {name} = 0;"
 
 
-def _items(items: tuple[Item, ...], plan: Plan, d: Dialect) -> list[str]:
-    return [line for x in items for line in _item(x, plan, d)]
+def _items(
+    items: tuple[Item, ...], plan: Plan, d: Dialect, hosted: Mapping[int, Hosted]
+) -> list[str]:
+    return [line for x in items for line in _item(x, plan, d, hosted)]
 
 
-def _item(x: Item, plan: Plan, d: Dialect) -> list[str]:
+def _item(x: Item, plan: Plan, d: Dialect, hosted: Mapping[int, Hosted]) -> list[str]:
     match x:
         case Launch(number):
-            return list(_launch(plan.kernels[number], number, d))
+            return list(_launch(plan.kernels[number], number, d, hosted.get(number)))
         case Repeat(loop, body, flag):
-            inner = _items(body, plan, replace(d, types={**d.types, loop.var: loop.type}))
+            inside = replace(d, types={**d.types, loop.var: loop.type})
+            inner = _items(body, plan, inside, hosted)
             return [*_data_ahead(flag), *_loop(loop, inner, flag, d)]
         case Choose(cond, then, orelse, flag):
             head = f"if ({_told(flag) if flag else asked(cond, d)}) {{"
-            out = [*_data_ahead(flag), head, *_indented(_items(then, plan, d)), "}"]
-            other = _items(orelse, plan, d)
+            out = [*_data_ahead(flag), head, *_indented(_items(then, plan, d, hosted)), "}"]
+            other = _items(orelse, plan, d, hosted)
             match orelse:
                 case ():
                     return out
@@ -121,7 +139,7 @@ def _loop(loop: For, body: list[str], flag: str, d: Dialect) -> list[str]:
     return ["{", *_indented(inner), "}"]
 
 
-def _launch(k: KernelPlan, number: int, d: Dialect) -> Iterator[str]:
+def _launch(k: KernelPlan, number: int, d: Dialect, hosted: Hosted | None) -> Iterator[str]:
     for c in k.conditions:
         yield f"if (!lx_require(lx_job, {c.text(d)}, {c_literal(c.why)}))"
         yield "  return;"
@@ -137,8 +155,15 @@ def _launch(k: KernelPlan, number: int, d: Dialect) -> Iterator[str]:
     there = {a.name for a in k.arguments if isinstance(a, Param)} | own
     there |= {name for e in k.computed for name in names(e)}
     scalars = [p for p in k.function.objects if p.name in there]
-    work = work_of_item(k.function, scalars, prod(k.group_shape)) or "lx_job->operations"
-    yield f"lx_step(lx_job, {number}, {x}, {y}, {z}, {work});"
+    work = work_of_item(k.function, scalars, prod(k.group_shape))
+    step = f"lx_step(lx_job, {number}, {x}, {y}, {z}, {work or 'lx_job->operations'});"
+    if hosted is None or work is None:
+        yield step
+    else:
+        yield f"if (lx_is_hosts(lx_job, {number}, {work}, {hosted.price}))"
+        yield f"  {hosted.call};"
+        yield "else"
+        yield f"  {step}"
 
 
 def _groups(k: KernelPlan, d: Dialect) -> tuple[str, str, str]:

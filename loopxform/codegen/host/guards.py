@@ -7,7 +7,7 @@ run anything but the user's own loops.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from loopxform.analysis.assumptions import may_share
@@ -220,6 +220,14 @@ def overlaps(
     for a, b in dict.fromkeys((whole(start, a), whole(start, b)) for a, b in pairs):
         (x, x_bytes), (y, y_bytes) = _memory(a, texts), _memory(b, texts)
         yield f"!lx_apart({x}, {x_bytes}, {y}, {y_bytes})", f"{a.name} and {b.name} overlap"
+
+
+def written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
+    """Pairs of device arrays that must be two: one of them is written."""
+    for n, a in enumerate(buffers):
+        for b in buffers[n + 1 :]:
+            if a.written or b.written:
+                yield a.param.name, b.param.name
 
 
 def whole(start: Function, p: Param) -> Param | Struct:

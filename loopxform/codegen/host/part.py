@@ -22,6 +22,7 @@ from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.copied_buffers import HostBuffer, host_buffer
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
+from loopxform.codegen.host.in_order import InOrder, in_order
 from loopxform.codegen.host.names import require_names
 from loopxform.codegen.host.rows import HostRows, host_rows
 from loopxform.codegen.host.work import work_of_host
@@ -75,7 +76,8 @@ class HostPlan:
     its programs from others, `options` are what each is built with, `control` are the statements
     around the launches. `conditions` must hold for the launches to mean the loops, `touched` for
     there to be something to do, `given` for no null pointer to stand for an array of the device;
-    `flags` are those of the temporaries that the control flow reads; `prelude` is what must stand
+    `flags` are those of the temporaries that the control flow reads, `in_order` the kernels that
+    the host may run; `prelude` is what must stand
     above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl.
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
     that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among the
@@ -93,6 +95,7 @@ class HostPlan:
     control: tuple[str, ...]
     temporaries: tuple[HostTemporary, ...]
     flags: tuple[str, ...]
+    in_order: tuple[InOrder, ...]
     reference: str
     prelude: tuple[str, ...]
     prototype: str
@@ -112,6 +115,7 @@ class HostPlan:
     touched: tuple[tuple[str, str], ...]
     locals: tuple[tuple[str, str], ...]
     unused: tuple[str, ...]
+    unused_by_cl: tuple[str, ...]
     nulls: tuple[str, ...]
     given: tuple[tuple[str, str], ...]
     overlaps: tuple[tuple[str, str], ...]
@@ -133,6 +137,11 @@ class HostPlan:
                 runs.append((first, last, fixed))
             first = last
         return runs
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The arrays of the device that the control flow reads, or has the host work on."""
+        return tuple(dict.fromkeys((*self.flags, *(m for x in self.in_order for m in x.devices))))
 
     @property
     def source(self) -> str:
@@ -192,11 +201,12 @@ def host_plan(
     inside = structs.Inside(written, fn)
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
-    control = tuple(host_control.lines(plan, variables))
+    ordered = in_order(plan)
+    control = tuple(host_control.lines(plan, variables, {x.number: x.hosted for x in ordered}))
     operations = work_of_host(fn, reassociated=plan.fp.reassociate)
     computed = [*(x for t in temporaries for x in (t.count, t.when)), *control, operations or ""]
     asked = (*(t for b in buffers for t in b.texts), *(c for c, _ in conditions))
-    texts = [reference, *computed, *asked]
+    texts = [reference, *computed, *asked, *(x.text for x in ordered)]
     passed = (*plan.arguments, *_computed_from(plan))
     order = [_name(a) for a in passed]
     cl_params = ["cl_command_queue lx_queue", *prototypes.cl_params(plan, order)]
@@ -216,6 +226,7 @@ def host_plan(
         control=control,
         temporaries=temporaries,
         flags=tuple(map(host_control.device_variable, schedule.flags(plan.schedule))),
+        in_order=ordered,
         reference=reference.rstrip("\n"),
         prelude=tuple(x for x in program.prelude(written, "\n".join(texts)) if x not in HELPERS),
         prototype=declarations.prototype(written),
@@ -235,10 +246,11 @@ def host_plan(
         touched=tuple(_touched(plan, d)),
         locals=tuple(inside.locals()),
         unused=(*roots, *(name for name, _ in inside.locals())),
+        unused_by_cl=prototypes.unused_by_cl(plan, order),
         nulls=tuple(inside.nulls()),
         given=tuple(_given(plan, d)),
         overlaps=tuple(guards.overlaps(fn, guards.meeting(fn), inside.texts)),
-        cl_overlaps=tuple(_written_pairs(plan.buffers)),
+        cl_overlaps=tuple(guards.written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
         local_bytes=plan.local_bytes,
         group_size=plan.group_size,
@@ -359,14 +371,6 @@ def _given(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
     for name, c in zip(tested, guards.given(plan.start)):
         if name in arrays:
             yield c.text(d), c.why
-
-
-def _written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
-    """Pairs of device arrays that must be two: one of them is written."""
-    for n, a in enumerate(buffers):
-        for b in buffers[n + 1 :]:
-            if a.written or b.written:
-                yield a.param.name, b.param.name
 
 
 def _temporary(b: Buffer, d: Dialect) -> HostTemporary:

@@ -21,9 +21,7 @@ def try_prototype(written: Function) -> str:
 def cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
     """The arguments of the kernels, and the scalars that only their launches and the conditions for
     these mention."""
-    asked = [*plan.launched, *(c.expr for c in (*plan.conditions, *guards.given(plan.start)))]
-    asked += [b.when for b in plan.buffers if b.when is not None]
-    wanted = {*arguments, *(n for e in asked for n in names(e))}
+    wanted = {*arguments, *_asked(plan), *_touching(plan)}
     structs = {b.param.name for b in plan.buffers} - {p.name for p in plan.start.objects}
     for p in plan.start.objects:
         if p.name in wanted:
@@ -32,6 +30,25 @@ def cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
         if owner is not None:
             structs.discard(owner)
             yield f"cl_mem {owner}"
+
+
+def unused_by_cl(plan: Plan, arguments: list[str]) -> tuple[str, ...]:
+    """Those of the scalars that say whether arrays are touched, where nothing asks it: which
+    kernels are launched is a matter of the call."""
+    unused = _touching(plan) - {*arguments, *_asked(plan)}
+    scalars = (p.name for p in plan.start.objects if not p.array)
+    return () if plan.is_list else tuple(n for n in scalars if n in unused)
+
+
+def _asked(plan: Plan) -> set[str]:
+    """What launches and the conditions for these mention."""
+    asked = [*plan.launched, *(c.expr for c in (*plan.conditions, *guards.given(plan.start)))]
+    return {n for e in asked for n in names(e)}
+
+
+def _touching(plan: Plan) -> set[str]:
+    """What says whether arrays are touched."""
+    return {n for b in plan.buffers if b.when is not None for n in names(b.when)}
 
 
 def asked_scalars(plan: Plan) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Atomic updates in OpenCL C: the functions, and the extensions that they need.
 
-OpenCL C 1.2 has atomic functions of integers. A sum of real numbers is exchanged for the one before
-until no other work-item came between.
+OpenCL C 1.2 has atomic functions of integers. A sum or an extremum of real numbers is exchanged for
+the one before until no other work-item came between; an extremum only where that changes it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
 from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.ir.functions import base_name
 from loopxform.ir.nodes import Assign, Cast, Function, Load, Un
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import walk
@@ -36,10 +37,36 @@ def _definition(kind: str, space: str) -> str:
 }}"""
 
 
-_SUMS = {
-    f"lx_add_{kind}_{space}(": _definition(kind, space)
-    for kind in _BITS
-    for space in ("global", "local")
+def _extremum(op: str, kind: str, space: str) -> str:
+    bits, word = _BITS[kind]
+    if base_name(op) == op:  # not replaced by a NaN, but in place of one
+        wanted = f"const {bits} other = as_{bits}({op}(as_{kind}(old), e));"
+        kept = "other == old"
+    else:
+        wanted = f"const {bits} other = as_{bits}(e);"
+        kept = f"!(e {'<' if op == 'min' else '>'} as_{kind}(old))"
+    return f"""void lx_{op}_{kind}_{space}(volatile __{space} {bits} *p, const {kind} e)
+{{
+  {bits} old, now = *p;
+  do {{
+    old = now;
+    {wanted}
+    if ({kept})
+      return;
+    now = {word}_cmpxchg(p, old, other);
+  }} while (now != old);
+}}"""
+
+
+_EXTREMA = ("min", "max", "fmin", "fmax")
+_PLACES = tuple((kind, space) for kind in _BITS for space in ("global", "local"))
+_OF_REALS = {
+    **{f"lx_add_{kind}_{space}(": _definition(kind, space) for kind, space in _PLACES},
+    **{
+        f"lx_{op}_{kind}_{space}(": _extremum(op, kind, space)
+        for op in _EXTREMA
+        for kind, space in _PLACES
+    },
 }
 
 
@@ -53,12 +80,15 @@ def update(s: Assign, target: Load, space: Space, d: Dialect) -> str:
         word = "atom" if to.bytes == WIDE else "atomic"
         return f"{word}_{_WORDS[s.op]}(&{d.load(target)}, {expr(value, d)})"
     pointer = f"(volatile __{space} {_BITS[to.cl][0]} *)&{d.load(target)}"
-    return f"lx_add_{to.cl}_{space}({pointer}, {expr(Un('-', value) if s.op == '-' else value, d)})"
+    op = base_name(s.op) or (s.op if s.op in _EXTREMA else "add")
+    return (
+        f"lx_{op}_{to.cl}_{space}({pointer}, {expr(Un('-', value) if s.op == '-' else value, d)})"
+    )
 
 
 def helpers(text: str) -> Iterator[str]:
     """The definitions of functions that kernels call, in order."""
-    return (definition for call, definition in _SUMS.items() if call in text)
+    return (definition for call, definition in _OF_REALS.items() if call in text)
 
 
 def extensions(fn: Function) -> Iterator[str]:

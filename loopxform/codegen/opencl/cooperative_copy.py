@@ -27,6 +27,10 @@ from loopxform.transforms.edges.bounds import conjunction
 
 LOAD = "LX_VECTOR"
 STORE = "LX_STORE"
+LOAD_WORDS = "LX_VECTOR_AS"
+STORE_WORDS = "LX_STORE_AS"
+WORDS = {8: "uint2", 16: "uint4"}
+"""Of 32 bits: how vectors of more than four bytes, or 16 bits, are moved, by their bytes."""
 """Read and write a vector of global memory (templates/kernels.cl.j2)."""
 
 SPREAD = "LX_SPREAD"
@@ -222,6 +226,27 @@ def _moves(
         read = f"{test} ? {read} : ({kind})({pad})"
     into, name = (f"const {kind} {own.v}", own.v) if kept is None else (d.load(kept),) * 2
     return [f"{into} = {read}"], list(_stored(s, target, name, d))
+
+
+def loaded_vector(kind: str, width: int, place: str) -> str:
+    """A vector from memory."""
+    words = _words(kind, width)
+    return f"{LOAD_WORDS if words else LOAD}({kind}, {width}, {place}{words})"
+
+
+def stored_vector(kind: str, width: int, place: str, value: str) -> str:
+    """The statement that stores a vector in memory."""
+    words = _words(kind, width)
+    return f"{STORE_WORDS if words else STORE}({kind}, {width}, {place}, {value}{words});"
+
+
+def _words(kind: str, width: int) -> str:
+    """The argument that says what narrow elements are moved as; "" for others."""
+    size = _NARROW.get(kind.removesuffix(str(width)), 0) * width
+    return f", {WORDS[size]}" if width > 4 and size in WORDS else ""
+
+
+_NARROW = {"char": 1, "uchar": 1, "short": 2, "ushort": 2}
 
 
 def _pad(s: Copy, e: Expr, into: Load, d: KernelDialect) -> str:

@@ -15,6 +15,7 @@ from loopxform.codegen.opencl.barriers import Access, Fences, Since, barrier, wi
 from loopxform.codegen.opencl.barriers_outside_conditions import once_inside
 from loopxform.codegen.opencl.cooperative_copy import plan_copy
 from loopxform.codegen.opencl.launch import ThreadLoop
+from loopxform.codegen.opencl.look_back import link_lines, turn_lines, turn_of
 from loopxform.codegen.opencl.register_pipeline import PreloadWriter
 from loopxform.codegen.opencl.software_pipeline import HIDE, Ahead, AsynchronousAhead
 from loopxform.codegen.opencl.work_item import indented
@@ -58,6 +59,9 @@ class KernelWriter(PreloadWriter):
         out: list[str] = []
         self._written = writes(body)
         self._fences = Fences(self.mapping, body)
+        link = next((s for _, s in walk(body) if isinstance(s, For) and s.look_back), None)
+        if link is not None:
+            out += turn_lines(link, self.own, self.dialect)
         out += self._bands()
         inner = body
         while len(inner) == 1 and _is_grid(inner[0]):
@@ -124,6 +128,8 @@ class KernelWriter(PreloadWriter):
         """Which iteration of a loop over groups this is: its part of the number of the group,
         where several loops share a dimension."""
         assert loop.level is not None
+        if loop.chained:
+            return turn_of(_link(loop), self.dialect)
         text = self._group_id(loop.level.dimension)
         shared = [x for x in self.mapping.grid if x.level == loop.level]
         place = next(n for n, x in enumerate(shared) if x is loop)
@@ -165,6 +171,12 @@ class KernelWriter(PreloadWriter):
         match s:
             case Copy() | If() if _only_copies(s):
                 return [*self._fence(s), *self._copy(s)]
+            case For() if s.look_back:
+                items, *others = (value_of(e) or 1 for e in self.mapping.group_shape)
+                if others != [1, 1]:
+                    raise EmitError("a group that looks back has one dimension", loc=s.origin.loc)
+                lines = link_lines(s, self.own, self.dialect, items, self._items)
+                return [*self._fence(s), *lines]
             case For() if s.level is not None:
                 return [*self._fence(s), *self.thread_nest(s)]
             case For() | If() if self._common(s):
@@ -387,6 +399,14 @@ def _holds_threads(s: Stmt) -> bool:
 
 def _is_grid(s: Stmt) -> bool:
     return isinstance(s, For) and s.level is not None and s.level.kind == "grid"
+
+
+def _link(chunks: For) -> For:
+    """What looks back in a loop over chunks. Raises EmitError."""
+    for s in chunks.body:
+        if isinstance(s, For) and s.look_back:
+            return s
+    raise EmitError(f"the loop over '{chunks.var}' passes values on, and does not look back")
 
 
 def _loop_vars(found: list[ThreadLoop]) -> set[str]:

@@ -9,10 +9,24 @@ from __future__ import annotations
 
 from loopxform.errors import EmitError
 from loopxform.ir.affine import Poly, poly, to_expr, value_of
-from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function, Tile, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Decl,
+    Expr,
+    For,
+    Function,
+    Stmt,
+    Tile,
+    Var,
+)
 from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
+    counters,
+    declared,
     loads,
     loops,
     map_expr,
@@ -176,12 +190,49 @@ def mapping_of(fn: Function) -> Mapping:
     threads = tuple(
         _thread(s) for s in sites if s.loop.level is not None and s.loop.level.kind == "group"
     )
+    _require_own(fn, sites)
     decls = [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape]
     tiles = {s.name: s for s in decls if s.space is Space.LOCAL}
     kept = {s.name: _kept(fn, s, threads) for s in decls if s.space is not Space.LOCAL}
     ordered = tuple(_tile(fn, s, threads) for s in tiles.values())
     pairs = (parts(s)[1] for _, s in walk(fn.body) if isinstance(s, For) and s.preloaded)
     return Mapping(grid, threads, ordered, kept, frozenset(c.target for x in pairs for c in x))
+
+
+def _require_own(fn: Function, sites: tuple[LoopSite, ...]) -> None:
+    """Raises EmitError for a scalar that a loop of one work-item sets and others read behind it:
+    each has its own."""
+    single = [s.path for s in sites if _is_single(s.loop)]
+    scalars = {n for n, d in declared(fn.body).items() if not d.shape} - counters(fn)
+    for site in sites:
+        lost = scalars & writes(site.loop.body) - declared(site.loop.body).keys()
+        if site.path not in single or not lost:
+            continue
+        for path, s in walk(fn.body):
+            alone = any(path[: len(p)] == p for p in single)
+            read = {n for e in stmt_exprs(s) for n in names(e)} - _set_by(s)
+            if path > site.path and not alone and read & lost:
+                raise EmitError(
+                    f"'{min(read & lost)}' is set by the one work-item of the loop over "
+                    f"'{site.loop.var}', and read by all",
+                    loc=site.loop.origin.loc,
+                    help=f"keep it in memory: scalar-to-memory {min(read & lost)}",
+                )
+
+
+def _is_single(loop: For) -> bool:
+    """Whether a loop over the work-items of a group is one of them."""
+    fixed = fixed_trips(loop) if loop.level is not None and loop.level.kind == "group" else None
+    return fixed is not None and fixed[0].value == 1
+
+
+def _set_by(s: Stmt) -> frozenset[str]:
+    """The scalar that a statement sets without reading it."""
+    match s:
+        case Assign(Var(name), value, "") if name not in names(value):
+            return frozenset([name])
+        case _:
+            return frozenset()
 
 
 def _thread(site: LoopSite) -> ThreadLoop:

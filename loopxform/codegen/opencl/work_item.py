@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.opencl.cooperative_copy import LOAD, STORE, OwnNames
+from loopxform.codegen.opencl.cooperative_copy import OwnNames, loaded_vector, stored_vector
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Blocks, LocalTile, Mapping, ThreadLoop
 from loopxform.errors import EmitError
@@ -135,7 +135,7 @@ class ItemWriter(ABC):
         d = replace(self.dialect, types={**self.dialect.types, **counters})
         kind = f"{d.type_name(d.types[s.target])}{s.width}"
         place_text, v = d.load(Load(s.source, tuple(index))), self.own.v
-        lines = [f"const {kind} {v} = {LOAD}({kind}, {s.width}, &{place_text});"]
+        lines = [f"const {kind} {v} = {loaded_vector(kind, s.width, f'&{place_text}')};"]
         for n in range(s.width):
             at = (*held[:-1], simplify(Bin("+", held[-1], Const(n))))
             lines.append(f"{cexpr.expr(Load(s.target, at), d)} = {v}.s{n:x};")
@@ -296,10 +296,10 @@ class ItemWriter(ABC):
         for n, own in enumerate(names):
             e = _with_own(found.value, target, Var(own))
             if e != found.value:
-                before = [f"const {kind} {self.own.v} = {LOAD}({kind}, {width}, {place});"]
+                before = [f"const {kind} {self.own.v} = {loaded_vector(kind, width, place)};"]
             e = substitute(e, {s.var: simplify(Bin("+", Var(s.var), Const(n)))})
             parts.append(cexpr.expr(e if d.type_of(e) == scalar else Cast(scalar, e), d))
-        move = f"{STORE}({kind}, {width}, {place}, ({kind})({', '.join(parts)}));"
+        move = stored_vector(kind, width, place, f"({kind})({', '.join(parts)})")
         body = [*before, move]
         if found.conditions:
             test = cexpr.expr(conjunction(list(found.conditions)), self.dialect)

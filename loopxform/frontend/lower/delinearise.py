@@ -17,9 +17,10 @@ from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, cases, extremes
 from loopxform.frontend.lower.strides import both_signs, divide, is_mixed, quotient, stride_lists
 from loopxform.frontend.parsed import Note
-from loopxform.ir.affine import Poly, constant, poly, to_expr
+from loopxform.ir.affine import Monomial, Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
     Bin,
+    Const,
     Decl,
     Expr,
     Function,
@@ -239,6 +240,8 @@ def _value_inside(
     ]
     if any(g.constant is not None and g.constant >= 0 for g in gaps):
         return []
+    if any(map(_has_quotient, gaps)) and any(_is_reached(g, context, facts) for g in gaps):
+        return []
     for g in gaps if assume else ():
         fixed = g.constant is None and is_stable(to_expr(g), facts.stable)
         if fixed and not _where_nothing_runs(g, context):
@@ -270,13 +273,56 @@ def _where_nothing_runs(g: Poly, context: Context) -> bool:
 def _is_reached(low: Poly, context: Context, facts: Facts) -> bool:
     """Whether a number is not negative, where all loops around have an iteration."""
     pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
-    gaps = (b.limit - a.limit for a, b in pairs)
-    return _never_negative(low, facts) or any(_never_negative(low - g, facts) for g in gaps)
+    gaps = [b.limit - a.limit for a, b in pairs]
+    halved = frozenset(n for g in gaps for n in _divided(g))
+    return _never_negative(low, facts, halved) or any(
+        _never_negative(low - g, facts, halved) for g in gaps
+    )
 
 
-def _never_negative(p: Poly, facts: Facts) -> bool:
-    """By its terms: the type says nothing, a difference of unsigned numbers can be negative."""
-    return all(c > 0 and all(map(facts.known, m)) for m, c in p.terms)
+def _never_negative(p: Poly, facts: Facts, halved: frozenset[Poly] = frozenset()) -> bool:
+    """By its terms: the type says nothing, a difference of unsigned numbers can be negative. Those
+    of `halved` are not negative either."""
+
+    def known(atom: Expr) -> bool:
+        return facts.known(atom) or poly(atom) in halved
+
+    if all(c > 0 and all(map(known, m)) for m, c in p.terms):
+        return True
+    return any(_never_negative(x, facts, halved) for x in _without_quotients(p, facts, halved))
+
+
+def _without_quotients(p: Poly, facts: Facts, halved: frozenset[Poly]) -> Iterator[Poly]:
+    """What is negative where `p` is, with n instead of d*(n/d), which is at most that: of
+    `w - w/2` it is `2*w - w`."""
+    for m, c in p.terms:
+        found = _quotient(m)
+        if found is not None and c < 0 and _never_negative(found[0], facts, halved):
+            n, d = found
+            yield constant(d) * (p - Poly(((m, c),))) + constant(c) * n
+
+
+def _has_quotient(p: Poly) -> bool:
+    return any(_quotient(m) is not None for m, _ in p.terms)
+
+
+def _divided(gap: Poly) -> Iterator[Poly]:
+    """The numbers of which loops run to a part: `n/d - 1` is not negative, so n is not."""
+    terms = dict(gap.terms)
+    first, others = terms.pop((), 0), list(terms.items())
+    if first < 0 and len(others) == 1 and others[0][1] > 0:
+        found = _quotient(others[0][0])
+        if found is not None:
+            yield found[0]
+
+
+def _quotient(m: Monomial) -> tuple[Poly, int] | None:
+    """n and d of a term that is n/d, rounded towards 0."""
+    match m:
+        case (Bin("/", n, Const(int(d))),) if d > 0:
+            return poly(n), int(d)
+        case _:
+            return None
 
 
 def _at_least_zero(g: Poly) -> Expr:

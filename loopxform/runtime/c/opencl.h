@@ -59,7 +59,9 @@ typedef ushort half;
   __auto_type lx_old = (old);                                                                     \
   __atomic_compare_exchange_n(p, &lx_old, new, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);            \
   lx_old; })
+#define atomic_xchg(p, e) __atomic_exchange_n(p, e, __ATOMIC_RELAXED)
 #define atom_cmpxchg atomic_cmpxchg
+#define atom_xchg atomic_xchg
 #define atom_add atomic_add
 #define atom_sub atomic_sub
 #define atom_and atomic_and

@@ -81,7 +81,7 @@ class OnlineSoftmax(Step):
         if len(self.items) != 2 or len(self.elements) != 2:
             return (Obstacle("LX021", "there are two sizes of each", loc, remedy=self.usage),)
         if problem := self._tile.problem():
-            return (Obstacle("LX209", problem, loc, remedy="choose other sizes"),)
+            return (Obstacle("LX220", problem, loc, remedy="choose other sizes"),)
         try:
             attention(fn, paths_of(fn, self.loops))
         except NotAttention as e:

@@ -31,7 +31,7 @@ class NotAttention(Exception):
 
     def __init__(self, text: str, loc: Loc | None, remedy: str = "") -> None:
         super().__init__(text)
-        self.obstacle = Obstacle("LX209", text, loc, remedy=remedy)
+        self.obstacle = Obstacle("LX220", text, loc, remedy=remedy)
 
 
 @record

@@ -1,11 +1,11 @@
 """Mapping to hardware: a forall runs over the groups of the grid, or over the threads of a group.
 
-Legal for a forall. A loop over groups must have bounds the host can compute, from parameters and
-the counters of sequential loops around it, which the host runs, and be all that the loop over
-groups around it holds (several in one dimension of the grid are numbered through, the innermost
-fastest); a loop over threads lies inside the loops over groups, has a fixed number of iterations
-(they become the group's shape) and no collective copy inside. (Seed 000, section 2.2.1, listing
-10.)
+Legal for a forall, over groups also for chunks in a chain that look back (the step `look-back`). A
+loop over groups must have bounds the host can compute, from parameters and the counters of
+sequential loops around it, which the host runs, and be all that the loop over groups around it
+holds (several in one dimension of the grid are numbered through, the innermost fastest); a loop
+over threads lies inside the loops over groups, has a fixed number of iterations (they become the
+group's shape) and no collective copy inside. (Seed 000, section 2.2.1, listing 10.)
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from loopxform.ir.visit import LoopSite, loops_around, names, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.mapping.look_back import looks_back
 from loopxform.transforms.sites import for_each, rewrite_loops, some_loops
 
 LEVELS: dict[str, Level] = {
@@ -59,8 +60,10 @@ class MapTo(Step):
         loop, level = site.loop, LEVELS[self.level]
         hosted, around = _of_the_host(loops_around(fn, site.path))
         problems = []
-        if not loop.parallel:
-            problems.append(("is not parallel", f"parallelise {loop.var} first"))
+        chained = level.kind == "grid" and looks_back(loop) is not None
+        if not (loop.parallel or chained):
+            first = "look-back" if loop.chained else "parallelise"
+            problems.append(("is not parallel", f"{first} {loop.var} first"))
         if loop.level is not None:
             problems.append((f"is already mapped to {loop.level}", "map each loop once"))
         if level.kind == "group" and any(x.level == level for x in around):
@@ -93,14 +96,18 @@ class MapTo(Step):
 
         return rewrite_loops(fn, self.loop, mapped)
 
-    def reason(self, fn: Function) -> str:  # noqa: ARG002
+    def reason(self, fn: Function) -> str:
+        sites = some_loops(fn, self.loop)
+        assert not isinstance(sites, Obstacle)
+        if any(s.loop.chained for s in sites):
+            return "what a chunk begins with, it finds by looking back"
         return "the iterations of a forall may run at the same time"
 
 
 def _of_the_host(around: tuple[For, ...]) -> tuple[tuple[For, ...], tuple[For, ...]]:
     """The sequential loops outside of all others, which the host runs, and the others."""
     count = 0
-    while count < len(around) and not around[count].parallel:
+    while count < len(around) and not (around[count].parallel or around[count].level):
         count += 1
     return around[:count], around[count:]
 

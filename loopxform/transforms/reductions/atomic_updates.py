@@ -5,11 +5,12 @@
 
 Every element is read and written in one piece, so that iterations may run at the same time, in any
 order: what only commutes keeps no loop in order. Legal where the loop carries reductions into the
-elements of arrays of integers of 32 or 64 bits, whose operator devices have an atomic function for
-(+ - & | ^ min max), and uses these elements for nothing else. Sums wrap around: their low bits are
-those of the sum in order; sums of real numbers are rounded differently in another order, and need
-`reassociate`. Reductions of scalars are left as they are. ("Atomic" in Halide and OpenMP; Kirk and
-Hwu, "Programming Massively Parallel Processors", chapter 9.)
+elements of arrays of numbers of 32 or 64 bits, whose operator is one of + - & | ^ min max, and uses
+these elements for nothing else. Sums wrap around: their low bits are those of the sum in order;
+sums of real numbers are rounded differently in another order, and need `reassociate`. So do extrema
+of real numbers that are compared, unless no operand is ever -0.0: which of two zeros is kept
+depends on the order. Reductions of scalars are left as they are. ("Atomic" in Halide and OpenMP;
+Kirk and Hwu, "Programming Massively Parallel Processors", chapter 9.)
 """
 
 from __future__ import annotations
@@ -19,18 +20,22 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.reductions import Reduction, operands, reductions
+from loopxform.analysis.signed_zeros import never_minus_zero
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, Function, If
+from loopxform.ir.nodes import Assign, Bin, Call, Cast, Const, Expr, Function, If, Select
 from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.reductions.partial import inseparable, rounded
+from loopxform.transforms.reductions.partial import inseparable, rounded, unordered
 from loopxform.transforms.sites import one_loop, trusted, whole_loop
 
 ATOMIC = frozenset(["+", "&", "|", "^", "min", "max"])
 """Operators of reductions that OpenCL C has atomic functions for."""
+
+OF_REALS = frozenset(["+", "min", "max"])
+"""Those that a value may be exchanged for the one before by."""
 
 WIDE = 8
 SIZES = (4, WIDE)
@@ -79,7 +84,7 @@ class AtomicUpdates(Step):
         """Why the updates of a reduction cannot be atomic."""
         types, found = symbols(fn), operands(fn, r)
         own, why = types[r.array], ("", "")
-        if r.op not in ATOMIC or (own.is_float and r.op != "+"):
+        if r.op not in ATOMIC or (own.is_float and r.op not in OF_REALS):
             what = f"{r.op} of real numbers" if own.is_float else r.op
             why = f"devices have no atomic {what}", "leave the loop to the host"
         elif own.bytes not in SIZES:
@@ -87,6 +92,9 @@ class AtomicUpdates(Step):
             why = text, f"declare {r.array} as int or unsigned"
         elif own.is_float and (text := rounded(r.array, r.op, types)) and not self.reassociate:
             return Obstacle("LX191", text, r.loc, remedy="allow it: --fp reassociate")
+        elif (text := self._mixed_zeros(fn, r)) and not self.reassociate:
+            remedy = "allow it: --fp reassociate, or call fmin or fmax"
+            return Obstacle("LX191", text, r.loc, remedy=remedy)
         elif any(common(type_of(e, types), own) != own for _, e in found if own.is_float):
             why = "an operand has a wider type", f"convert it to {own} first"
         elif any(type_of(e, types).is_float for _, e in found if own.is_integer):
@@ -98,10 +106,24 @@ class AtomicUpdates(Step):
         text = f"updates of '{r.array}' ({r.op}) cannot be atomic: {why[0]}"
         return Obstacle("LX203", text, r.loc, remedy=why[1])
 
+    def _mixed_zeros(self, fn: Function, r: Reduction) -> str:
+        """Why it depends on the order which of two zeros an extremum is ("": it does not)."""
+        found = operands(fn, r)
+        if all(_keeps_equals(s, e) and never_minus_zero(fn, e) for s, e in found):
+            return ""
+        return unordered(r.array, r.op, found, symbols(fn))
+
     def reason(self, fn: Function) -> str:
         found = _by_element(fn, trusted(one_loop(fn, self.loop)))
         what = ", ".join(f"{r.array} ({r.op})" for r in found if self._obstacle(fn, r) is None)
         return f"updates of {what} may be in any order, and the loop uses it for nothing else"
+
+
+def _keeps_equals(s: Assign | If, operand: Expr) -> bool:
+    """Whether a comparison keeps the first of equal values."""
+    e = s.value if isinstance(s, Assign) else Select(s.cond, operand, operand)
+    strict = isinstance(e, Select) and isinstance(e.cond, Bin) and e.cond.op in ("<", ">")
+    return strict and isinstance(e, Select) and e.then == operand
 
 
 def _by_element(fn: Function, site: LoopSite) -> tuple[Reduction, ...]:
@@ -131,11 +153,13 @@ def _atomic(s: Assign | If, operand: Expr, op: str, own: Scalar, step: str) -> A
     type: in another order they may leave the range where the whole does not."""
     (inner,) = (s,) if isinstance(s, Assign) else s.then
     assert isinstance(inner, Assign)
-    value = inner.value if inner.op else operand
+    value, word = inner.value if inner.op else operand, inner.op or op
+    if own.is_float and s is inner and isinstance(inner.value, Call) and op in ("min", "max"):
+        word = inner.value.name  # fmin
     if own.is_integer and op == "+":
         value = _unsigned(value, inner.value, ULONG if own.bytes == WIDE else UINT, own)
     origin = s.origin.then(step)
-    return replace(inner, value=value, op=inner.op or op, atomic=True, origin=origin)
+    return replace(inner, value=value, op=word, atomic=True, origin=origin)
 
 
 def _unsigned(e: Expr, text: Expr, wide: Scalar, own: Scalar) -> Expr:

@@ -62,14 +62,20 @@ class ChunkState:
         return self.value.var
 
     @property
-    def _other(self) -> Scalar:
+    def other_type(self) -> Scalar:
+        """The type of the factor, or the flag."""
         return self.type if self.value.op == "linear" else INT
+
+    @property
+    def rounds(self) -> bool:
+        """Whether the order in which chunks are combined shows."""
+        return self.type.is_float and self.value.op in ("+", "*", "linear")
 
     def arrays(self, room: Expr, origin: Origin) -> Iterator[Decl]:
         """The numbers of all chunks."""
         yield Decl(self.array, self.type, (room,), origin=origin)
         if self.others:
-            yield Decl(self.others, self._other, (room,), origin=origin)
+            yield Decl(self.others, self.other_type, (room,), origin=origin)
 
     def begun(self) -> Iterator[Stmt]:
         """What stands before the iterations of a chunk."""
@@ -78,8 +84,8 @@ class ChunkState:
         yield Decl(self.own, self.type)
         yield Assign(Var(self.own), first, label=f"begin_{self.own}")
         if self.other:
-            yield Decl(self.other, self._other)
-            start = _number(1, self._other)
+            yield Decl(self.other, self.other_type)
+            start = _number(1, self.other_type)
             yield Assign(Var(self.other), start, label=f"begin_{self.other}")
 
     def tracked(self, u: RunningUpdate) -> tuple[Stmt, ...]:
@@ -88,7 +94,7 @@ class ChunkState:
             return ()
         target, label = Var(self.other), f"track_{self.other}"
         if u.form == "set":
-            return (Assign(target, _number(0, self._other), label=label),)
+            return (Assign(target, _number(0, self.other_type), label=label),)
         if self.value.op != "linear" or u.factor is None:
             return ()
         return (Assign(target, u.factor, "*", label=label),)
@@ -104,25 +110,27 @@ class ChunkState:
         """An iteration of the loop over chunks: it leaves the value at the beginning of one where
         its own number was, and goes on to that at its end."""
         next_one, element = fresh(fn, f"{self.name}_next"), Load(self.array, (number,))
-        s, label = Var(self.name), f"combine_{self.name}"
         yield Decl(next_one, self.type)
         yield Assign(Var(next_one), element, label=f"load_{next_one}")
         if self.value.used:
-            yield Assign(element, s, label=f"pass_{self.name}")
+            yield Assign(element, Var(self.name), label=f"pass_{self.name}")
+        yield from self.onward(Var(next_one), Load(self.others, (number,)))
+
+    def onward(self, own: Var, other: Expr) -> Iterator[Stmt]:
+        """What makes of the value at the beginning of a chunk that at its end, where the chunk has
+        made `own` and `other` (a factor or a flag, where it has one) of it."""
+        s, label = Var(self.name), f"combine_{self.name}"
         if self.value.op == "linear":
-            other = Load(self.others, (number,))
-            grown = Bin("+", Bin("*", other, s), Var(next_one))
-            yield Assign(s, grown, label=label)
+            yield Assign(s, Bin("+", Bin("*", other, s), own), label=label)
             return
         goes_on: tuple[Stmt, ...] = ()
         if self.value.op:
-            found = list(self.found)
-            goes_on = (combined(self.name, self.value.op, found, Var(next_one), label),)
+            goes_on = (combined(self.name, self.value.op, list(self.found), own, label),)
         if not self.other:
             yield from goes_on
             return
-        begins = Assign(s, Var(next_one), label=f"begin_{self.name}")
-        kept = Bin("!=", Load(self.others, (number,)), Const(0))
+        begins = Assign(s, own, label=f"begin_{self.name}")
+        kept = Bin("!=", other, Const(0))
         yield If(kept, goes_on, (begins,)) if goes_on else If(_none(kept), (begins,))
 
     def resumed(self, own: Scalar) -> Iterator[Stmt]:

@@ -30,6 +30,7 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.types import BOOL, INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.updates import CALLS
 from loopxform.ir.visit import map_body, map_expr, map_stmt_exprs, walk, walk_expr
 
 ROUNDED = {"+": "addition", "*": "multiplication"}
@@ -140,6 +141,8 @@ def neutral(op: str, found: Sequence[Operand], part: Scalar) -> Const:
         return Const(-0.0, part)
     if op in PLACES:
         return Const(0.0 if part.is_float else 0, part)
+    if op in CALLS:
+        return Const(math.nan, part)
     if op in NEUTRAL:
         return Const(float(NEUTRAL[op]) if part.is_float else NEUTRAL[op], part)
     bits = 8 * part.bytes
@@ -196,6 +199,11 @@ def _skipped(name: str, s: Assign | If, e: Expr) -> bool:
     return risky and not first
 
 
+def _named(e: Expr) -> tuple[str, ...]:
+    """The scalar or the array that an expression is, or is an element of."""
+    return (e.name,) if isinstance(e, Var) else (e.array,) if isinstance(e, Load) else ()
+
+
 def _takes_nan(name: str, s: Assign | If) -> bool:
     """`s < e ? s : e` gives e where the comparison is false, as it is with a NaN."""
-    return isinstance(s, Assign) and isinstance(s.value, Select) and s.value.then == Var(name)
+    return isinstance(s, Assign) and isinstance(s.value, Select) and name in _named(s.value.then)

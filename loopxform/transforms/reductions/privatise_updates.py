@@ -39,9 +39,10 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import UINT, ULONG, Scalar
+from loopxform.ir.types import UINT, ULONG, Scalar, Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, loads, map_exprs, replace_at, stmt_exprs, walk
+from loopxform.ir.updates import CALLS, updated
+from loopxform.ir.visit import LoopSite, declared, loads, map_exprs, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.reductions.atomic_updates import WIDE
@@ -71,8 +72,7 @@ class PrivatiseUpdates(Step):
         if isinstance(site, Obstacle):
             return (site,)
         where = site.loop.origin.loc
-        param = next((p for p in fn.objects if p.name == self.array and p.shape), None)
-        if param is None:
+        if not in_memory(fn, self.array):
             text = f"'{self.array}' is no array of the function's"
             return (Obstacle("LX204", text, where, remedy="name a parameter or a global"),)
         found = updates(site.loop, self.array)
@@ -116,11 +116,10 @@ class PrivatiseUpdates(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        param = next(p for p in fn.objects if p.name == self.array)
         op = _operator(updates(site.loop, self.array)[0])
         own, origin = self.copy or fresh(fn, f"{self.array}_own"), site.loop.origin.then(str(self))
         shape = updated_extents(fn, site.loop, self.array) or ()
-        kind = _kind(param.type, op)
+        kind = _kind(symbols(fn)[self.array], op)
         start = neutral(op, (), kind)
         named = replace(self, copy=own)
         first, last = named.counters
@@ -132,24 +131,25 @@ class PrivatiseUpdates(Step):
         begin = Assign(Load(own, _index(first, whole)), start, label=f"begin_{own}")
         element, collected = Load(self.array, _index(last, shape)), list[Stmt]()
         sum_of_own: Expr = Load(own, _index(last, shape))
-        updated = rename(site.loop.body, {self.array: own})
+        kept_in_own = rename(site.loop.body, {self.array: own})
         if self.copies:
             each, total = named._of_copies
             copy = Load(own, (*_index(last, shape), Var(each)))
-            more = Assign(Var(total), Bin(op, Var(total), copy), label=f"sum_{own}")
+            more = Assign(Var(total), updated(op, Var(total), copy), label=f"sum_{own}")
             collected = [
                 Decl(total, kind, origin=origin),
                 Assign(Var(total), start, label=f"start_{own}"),
                 every(each, int(self.copies), more),
             ]
             sum_of_own = Var(total)
-            updated = _in_copies(updated, own, self._number(site))
+            kept_in_own = _in_copies(kept_in_own, own, self._number(site))
         add = Assign(element, sum_of_own, op, label=f"add_{own}", atomic=True)
-        kept = If(Bin("!=", sum_of_own, start), (add,), origin=origin)
+        unset = sum_of_own if op in CALLS else start  # a NaN differs from itself
+        kept = If(Bin("==" if op in CALLS else "!=", sum_of_own, unset), (add,), origin=origin)
         body = (
             Decl(own, kind, tuple(map(Const, whole)), origin=origin),
             every(first, prod(whole), begin),
-            *updated,
+            *kept_in_own,
             every(last, prod(shape), *collected, kept),
         )
         return replace_at(fn, site.path, (replace(site.loop, body=body, origin=origin),))
@@ -206,7 +206,7 @@ def updates(loop: For, array: str) -> list[Assign]:
 def updated_extents(fn: Function, loop: For, array: str) -> tuple[int, ...] | None:
     """How much of an array of the function's a loop updates at most, in each dimension: all of it,
     or what the subscripts can be. None where that is no number."""
-    shape = next((p.shape for p in fn.objects if p.name == array), ())
+    shape = in_memory(fn, array)
     places = [s.target.index for s in updates(loop, array) if isinstance(s.target, Load)]
     types, out = symbols(fn), list[int]()
     for n, extent in enumerate(shape):
@@ -219,6 +219,14 @@ def updated_extents(fn: Function, loop: For, array: str) -> tuple[int, ...] | No
             return None
         out.append(most)
     return tuple(out)
+
+
+def in_memory(fn: Function, array: str) -> tuple[Expr | None, ...]:
+    """The shape of an array of the caller's, or of one beside the nests; () where it is neither."""
+    own = declared(fn.body).get(array)
+    if own is not None:
+        return own.shape if own.space is Space.GLOBAL else ()
+    return next((p.shape for p in fn.objects if p.name == array), ())
 
 
 def _target(s: Assign) -> str:

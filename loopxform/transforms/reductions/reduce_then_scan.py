@@ -86,7 +86,11 @@ class ReduceThenScan(Step):
         scan = scan_of(fn, site.path)
         if isinstance(scan, NoScan):
             return (Obstacle("LX205", scan.message, scan.loc or where, remedy=scan.remedy),)
-        problems = tuple(o for v in scan.values if (o := self._problem(fn, v)))
+        problems = tuple(
+            o
+            for v in scan.values
+            if (o := in_parts_problem(fn, v, reassociate=bool(self.reassociate)))
+        )
         if problems:
             return problems
         return tuple(self._dependences(fn, site, scan))
@@ -94,7 +98,7 @@ class ReduceThenScan(Step):
     def _dependences(self, fn: Function, site: LoopSite, scan: Scan) -> Iterator[Obstacle]:
         """What leads from chunk to chunk but for running values. A witness would count chunks,
         which the program that is looked at does not have."""
-        alone = _without(fn, scan.compacted)
+        alone = without(fn, scan.compacted)
         parts = self._parts(alone, site, scan, parallel=False)
         *outer, n = site.path
         place = (*outer, n + len(parts.arrays) * (1 if n >= 0 else -1))
@@ -103,23 +107,6 @@ class ReduceThenScan(Step):
             made = replace_at(alone, site.path, (*parts.arrays, chunks))
             for o in parallel_obstacles(made, place):
                 yield Obstacle("LX205", text + o.message, o.loc, remedy=o.remedy)
-
-    def _problem(self, fn: Function, v: RunningValue) -> Obstacle | None:
-        types = symbols(fn)
-        why = rounded(v.var, "+" if v.op == "linear" else v.op, types)
-        if why and not self.reassociate:
-            return Obstacle("LX191", why, v.loc, remedy="allow it: --fp reassociate")
-        restarts = (u.value for u in v.updates if u.form == "set" and u.value is not None)
-        if v.op and types[v.var].is_integer and any(type_of(e, types).is_float for e in restarts):
-            text = f"'{v.var}' is set to a real number, which a part would convert to another type"
-            return Obstacle("LX205", text, v.loc, remedy=f"convert it to {types[v.var]} first")
-        apart = inseparable(v.var, v.op, operands(fn, v), types) if v.op else None
-        if v.op == "linear" and v.restarts and types[v.var].is_float:
-            apart = "it begins anew, and infinities times 0 are no numbers", "split the loop"
-        if apart is None:
-            return None
-        text = f"the values of '{v.var}' cannot be computed in parts: {apart[0]}"
-        return Obstacle("LX205", text, v.loc, remedy=apart[1])
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
@@ -142,8 +129,8 @@ class ReduceThenScan(Step):
         unused = (u.path for x in states if not x.value.used for u in x.value.updates)
         idle = {q for p in unused for q in (p, (*p, 0))}
         following = {u.path: x.tracked(u) for x in states for u in x.value.updates}
-        reducing = _those(loop.body, site.path, scan.needed.__contains__, following)
-        scanning = _those(loop.body, site.path, lambda p: p not in idle, {})
+        reducing = those(loop.body, site.path, scan.needed.__contains__, following)
+        scanning = those(loop.body, site.path, lambda p: p not in idle, {})
         reduced = _around(
             outer,
             [s for x in states for s in x.begun()],
@@ -152,11 +139,11 @@ class ReduceThenScan(Step):
         )
         begun = [s for x in used for s in x.resumed(types[x.name])]
         last = _around(outer, begun, rename(scanning, {x.name: x.run for x in used}))
-        step, count = fresh(fn, f"{outer.var}_c"), _count(outer)
+        step, count = fresh(fn, f"{outer.var}_c"), chunk_count(outer)
         passed = tuple(s for x in states for s in x.passed(fn, Var(step)))
         kind = promote(type_of(count, types))
         between = For(step, Const(0), count, Const(1), passed, type=kind, origin=origin)
-        arrays = tuple(d for x in states for d in x.arrays(_room(fn, site, outer), origin))
+        arrays = tuple(d for x in states for d in x.arrays(room(fn, site, outer), origin))
         return _Parts(arrays, reduced, between, (last,) if _has_effects(scanning) else ())
 
     def reason(self, fn: Function) -> str:
@@ -167,7 +154,26 @@ class ReduceThenScan(Step):
         return f"{what} can be computed in parts, and nothing else leads from part to part{allowed}"
 
 
-def _room(fn: Function, site: LoopSite, chunks: For) -> Expr:
+def in_parts_problem(fn: Function, v: RunningValue, *, reassociate: bool) -> Obstacle | None:
+    """Why a running value cannot be computed in parts; None: it can."""
+    types = symbols(fn)
+    why = rounded(v.var, "+" if v.op == "linear" else v.op, types)
+    if why and not reassociate:
+        return Obstacle("LX191", why, v.loc, remedy="allow it: --fp reassociate")
+    restarts = (u.value for u in v.updates if u.form == "set" and u.value is not None)
+    if v.op and types[v.var].is_integer and any(type_of(e, types).is_float for e in restarts):
+        text = f"'{v.var}' is set to a real number, which a part would convert to another type"
+        return Obstacle("LX205", text, v.loc, remedy=f"convert it to {types[v.var]} first")
+    apart = inseparable(v.var, v.op, operands(fn, v), types) if v.op else None
+    if v.op == "linear" and v.restarts and types[v.var].is_float:
+        apart = "it begins anew, and infinities times 0 are no numbers", "split the loop"
+    if apart is None:
+        return None
+    text = f"the values of '{v.var}' cannot be computed in parts: {apart[0]}"
+    return Obstacle("LX205", text, v.loc, remedy=apart[1])
+
+
+def room(fn: Function, site: LoopSite, chunks: For) -> Expr:
     """As many chunks as there may be: a number, or what is known before all loops."""
     fixed = fixed_trips(chunks)
     if fixed is not None:
@@ -176,7 +182,7 @@ def _room(fn: Function, site: LoopSite, chunks: For) -> Expr:
     return positive(most_iterations(chunks, tuple(x for x in around if not x.parallel)))
 
 
-def _count(chunks: For) -> Expr:
+def chunk_count(chunks: For) -> Expr:
     """How many chunks there are: of ends in a min, the least count."""
     counts = [trips_to(chunks, end) for end in operands_of(chunks.hi)]
     return least([to_expr(n) for n in counts if n is not None])
@@ -202,7 +208,7 @@ def _around(
     return replace(chunks, body=(*first, replace(inner, body=body), *last))
 
 
-def _those(
+def those(
     body: tuple[Stmt, ...],
     path: Path,
     wanted: Callable[[Path], bool],
@@ -221,10 +227,10 @@ def _those(
             continue
         inside: Stmt
         if isinstance(s, For):
-            inside = replace(s, body=_those(s.body, place, wanted, following))
+            inside = replace(s, body=those(s.body, place, wanted, following))
         else:
-            then = _those(s.then, place, wanted, following)
-            other = _those(s.orelse, place, wanted, following, orelse=True)
+            then = those(s.then, place, wanted, following)
+            other = those(s.orelse, place, wanted, following, orelse=True)
             inside = replace(s, then=then, orelse=other)
         if any(bodies(inside)) or (wanted(place) and not any(bodies(s))):
             made.append(inside)
@@ -238,7 +244,7 @@ def _has_effects(body: tuple[Stmt, ...]) -> bool:
     return any(isinstance(t, Load) or t.name not in own for t in targets)
 
 
-def _without(fn: Function, stores: Iterable[Path]) -> Function:
+def without(fn: Function, stores: Iterable[Path]) -> Function:
     """A program that reads what stores do, and does not store it."""
     for place in stores:
         s = at(fn, place)

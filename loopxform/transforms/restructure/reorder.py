@@ -50,7 +50,7 @@ class Reorder(Step):
         if problem is None:
             return ()
         text, remedy = problem
-        return (Obstacle("LX208", text, first.origin.loc, remedy=remedy),)
+        return (Obstacle("LX219", text, first.origin.loc, remedy=remedy),)
 
     def rewrite(self, fn: Function) -> Function:
         path, run = self._run(fn)

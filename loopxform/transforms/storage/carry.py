@@ -4,8 +4,12 @@
 What one iteration stores and the next one reads is kept in a scalar: the values of the array then
 run through the loop, as those of a prefix sum do. Legal where each iteration stores one element,
 another one each, and the element of the iteration before is read nowhere else than before that.
-(Callahan, Carr and Kennedy, "Improving register allocation for subscripted variables", 1990;
-Allen and Kennedy, "Optimizing Compilers for Modern Architectures", section 8.3.)
+
+What stands for it in the first iteration is what the scalar begins with: y[i] = (i > 0 ? y[i - 1] :
+e) + x[i] -> y_last = e; for i: { y_last = y_last + x[i]; y[i] = y_last; }, where e is a number or a
+variable that nothing changes, of the type of the elements. (Callahan, Carr and Kennedy, "Improving
+register allocation for subscripted variables", 1990; Allen and Kennedy, "Optimizing Compilers for
+Modern Architectures", section 8.3.)
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Const,
     Copy,
     Decl,
     Expr,
@@ -29,14 +34,17 @@ from loopxform.ir.nodes import (
     Load,
     Opaque,
     Select,
+    Stmt,
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.typing import symbols
+from loopxform.ir.types import BOOL, common, promote
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
     children,
     loads,
+    map_children,
     map_expr,
     map_exprs,
     names,
@@ -44,6 +52,7 @@ from loopxform.ir.visit import (
     stmt_exprs,
     substitute,
     walk,
+    walk_expr,
     writes,
 )
 from loopxform.records import record
@@ -56,6 +65,9 @@ from loopxform.transforms.sites import (
     unmapped,
     whole_loop,
 )
+
+SMALL = 128
+"""Numbers below this are the same in every type."""
 
 
 @record
@@ -86,13 +98,13 @@ class Carry(Step):
         if site.loop.parallel:
             text = f"the loop over '{site.loop.var}' is parallel"
             return (Obstacle("LX206", text, where, remedy="name a loop that runs in order"),)
-        why = self._obstacle(site)
+        why = self._obstacle(fn, site)
         if why is None:
             return ()
         remedy = "name a loop such as: y[i] = y[i - 1] + x[i];"
         return (Obstacle("LX206", why, where, remedy=remedy),)
 
-    def _obstacle(self, site: LoopSite) -> str | None:
+    def _obstacle(self, fn: Function, site: LoopSite) -> str | None:
         """Why the array has no element that is carried to the next iteration."""
         loop, every = site.loop, [s for _, s in walk(site.loop.body)]
         if any(isinstance(s, Opaque | Copy) for s in every):
@@ -100,12 +112,12 @@ class Carry(Step):
         if any(isinstance(s, Decl) and s.name == self.array for s in every):
             return f"'{self.array}' is declared in it"
         stores = [s for s in every if isinstance(s, Assign) and _is_of(s.target, self.array)]
-        found = _carried(loop, self.array)
+        found = _carried(fn, loop, self.array)
         if len(stores) != 1 or found is None:
             return (
                 f"no iteration of '{loop.var}' reads what the one before stores in '{self.array}'"
             )
-        store, before = found
+        store, before = found.store, found.before
         moving = writes(loop.body) | {s.var for s in every if isinstance(s, For)}
         if names(Load("", before.index)) & moving:
             return f"the subscripts of '{expr_text(before)}' change in an iteration"
@@ -113,20 +125,28 @@ class Carry(Step):
         inside = (x for _, s in walk(later) for e in stmt_exprs(s) for x in loads(e))
         if any(_is_same(x, before) for x in inside):
             return f"'{expr_text(before)}' is read behind the store, too"
+        if found.first is not None and names(found.first) & (moving | {loop.var, self.array}):
+            return f"'{expr_text(found.first)}' changes in the loop"
         return None
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         loop = site.loop
-        found = _carried(loop, self.array)
+        found = _carried(fn, loop, self.array)
         assert found is not None
-        store, before = found
+        store, before = found.store, found.before
         name = self.scalar or fresh(fn, f"{self.array}_last")
         origin = loop.origin.then(str(self))
 
+        scalar = Var(name)
+
+        def is_before(e: Expr) -> bool:
+            return isinstance(e, Load) and _is_same(e, before)
+
+        chosen = [map_children(e, lambda x: scalar if is_before(x) else x) for e in found.chosen]
+
         def to_scalar(e: Expr) -> Expr:
-            same = isinstance(e, Load) and _is_same(e, before)
-            return Var(name, origin=e.origin) if same else e
+            return replace(scalar, origin=e.origin) if is_before(e) or e in chosen else e
 
         n = loop.body.index(store)
         value = map_expr(store.value, to_scalar)
@@ -142,30 +162,44 @@ class Carry(Step):
         load = Assign(Var(name), Load(before.array, tuple(index)), label=f"load_{name}")
         up = (value_of(loop.step) or 1) > 0
         runs = Bin("<" if up else ">", loop.lo, loop.hi)
+        begun: Stmt = If(runs, (replace(load, origin=origin),), origin=origin)
+        if found.first is not None:
+            begun = replace(load, value=found.first, origin=origin)
         made = (
             Decl(name, symbols(fn)[self.array], origin=origin),
-            If(runs, (replace(load, origin=origin),), origin=origin),
+            begun,
             replace(loop, body=body, origin=origin),
         )
         return replace_at(fn, site.path, made)
 
     def reason(self, fn: Function) -> str:
         loop = trusted(one_loop(fn, self.loop)).loop
-        found = _carried(loop, self.array)
+        found = _carried(fn, loop, self.array)
         assert found is not None
-        return f"{expr_text(found[1])} is what the iteration before stored, in {self.array} alone"
+        return (
+            f"{expr_text(found.before)} is what the iteration before stored, in {self.array} alone"
+        )
 
 
-def carried_arrays(loop: For) -> tuple[str, ...]:
+def carried_arrays(fn: Function, loop: For) -> tuple[str, ...]:
     """The arrays of which each iteration reads what the one before stored."""
     stored = (s.target for s in loop.body if isinstance(s, Assign))
     arrays = dict.fromkeys(t.array for t in stored if isinstance(t, Load))
-    return tuple(a for a in arrays if _carried(loop, a) is not None)
+    return tuple(a for a in arrays if _carried(fn, loop, a) is not None)
 
 
-def _carried(loop: For, array: str) -> tuple[Assign, Load] | None:
+@record
+class _Carried:
     """The store of the body, and what is read of the iteration before: in every iteration, no later
-    than that."""
+    than that; or in all but the `first`, in which `chosen` expressions have another value."""
+
+    store: Assign
+    before: Load
+    first: Expr | None = None
+    chosen: tuple[Select, ...] = ()
+
+
+def _carried(fn: Function, loop: For, array: str) -> _Carried | None:
     previous: dict[str, Expr] = {loop.var: Bin("-", Var(loop.var), loop.step)}
     for n, store in enumerate(loop.body):
         if not isinstance(store, Assign) or not isinstance(store.target, Load):
@@ -176,10 +210,63 @@ def _carried(loop: For, array: str) -> tuple[Assign, Load] | None:
         if store.target.array != array or all(gap in (None, 0) for gap in gaps):
             continue
         element = Load(array, before)
-        read = (x for s in loop.body[: n + 1] if isinstance(s, Assign) for x in _certain(s))
-        if any(_is_same(x, element) for x in read):
-            return store, element
+        earlier = [s for s in loop.body[: n + 1] if isinstance(s, Assign)]
+        if any(_is_same(x, element) for s in earlier for x in _certain(s)):
+            return _Carried(store, element)
+        choices = [x for s in earlier for e in stmt_exprs(s) for x in _choices(e)]
+        found = [(x, v) for x in choices if (v := _in_the_first(loop, x, element)) is not None]
+        inside = (x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in loads(e))
+        read = sum(_is_same(x, element) for x in inside)
+        values = {v for _, v in found}
+        if len(values) == 1 and read == len(found) and _keeps_type(fn, array, found[0][1]):
+            return _Carried(store, element, found[0][1], tuple(x for x, _ in found))
     return None
+
+
+def _choices(e: Expr) -> Iterator[Select]:
+    return (x for x in walk_expr(e) if isinstance(x, Select))
+
+
+def _in_the_first(loop: For, e: Select, before: Load) -> Expr | None:
+    """What a choice between an element, in all iterations but the first, and something else has in
+    that one; None for other choices."""
+    for holds, element, other in ((True, e.then, e.orelse), (False, e.orelse, e.then)):
+        if isinstance(element, Load) and _is_same(element, before):
+            plain = isinstance(other, Const | Var)
+            return other if plain and _is_first(loop, e.cond) == (not holds) else None
+    return None
+
+
+def _is_first(loop: For, cond: Expr) -> bool | None:
+    """Whether a condition holds in the first iteration alone (True), or in all but that one
+    (False); None for others."""
+    up = (value_of(loop.step) or 0) > 0
+    if cond == Var(loop.var):
+        return False if value_of(loop.lo) == 0 and up else None
+    if not isinstance(cond, Bin) or cond.left != Var(loop.var):
+        return None
+    gap = (poly(cond.right) - poly(loop.lo)).value
+    if gap is not None and gap == value_of(loop.step):
+        said = {">=": False, "<": True} if up else {"<=": False, ">": True}
+        return said.get(cond.op)
+    if gap == 0 and cond.op in ("==", "!="):
+        return cond.op == "=="
+    if gap == 0 and cond.op == (">" if up else "<"):
+        return False
+    if gap == 0 and cond.op == ("<=" if up else ">="):
+        return True
+    return None
+
+
+def _keeps_type(fn: Function, array: str, first: Expr) -> bool:
+    """Whether a choice between an element and such a value has the type of the former."""
+    types = symbols(fn)
+    own, other = types[array], type_of(first, types)
+    if own is BOOL or (other.is_float and not own.is_float):
+        return False
+    number = value_of(first)
+    small = number is not None and 0 <= number < SMALL and other.is_integer
+    return own == other or (small and promote(common(own, other)) == promote(own))
 
 
 def _certain(s: Assign) -> Iterator[Load]:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.context import always
+from loopxform.analysis.extent import extent
 from loopxform.analysis.legality import opaque_obstacles, parallel_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly
@@ -43,6 +44,7 @@ from loopxform.ir.visit import (
     children,
     declared,
     loads,
+    loops_around,
     map_exprs,
     names,
     reads,
@@ -105,7 +107,7 @@ class Scalarise(Step):
             text = f"'{self.array}' is declared or copied in the body"
             return (Obstacle("LX182", text, where, remedy="scalarise before staging"),)
         part, _ = _known_element(site.loop.body, self.array)
-        if not _used(site.loop.body[part], element) and not _inside(fn, site, element):
+        if not (_is_used(fn, site, part, element) or _inside(fn, site, element)):
             text = f"'{expr_text(element)}' is used under a condition and may not exist otherwise"
             return (Obstacle("LX182", text, where, remedy="use the element in every iteration"),)
         after = self.rewrite(fn)
@@ -216,15 +218,38 @@ def _staged(body: tuple[Stmt, ...], array: str) -> bool:
     return False
 
 
-def _used(body: tuple[Stmt, ...], element: Load) -> bool:
+def _is_used(fn: Function, site: LoopSite, part: slice, element: Load) -> bool:
     """Each iteration uses the element: not only under a condition. (A loop that may run no
-    iteration is taken for one that runs: its bound says how much of the array there is.)"""
+    iteration is taken for one that runs: its bound says how much of the array there is, as far as
+    all iterations around it have the same one. Else the element must lie in what is touched.)"""
+    body = site.loop.body[part]
+    varying = {x.var for x in (*loops_around(fn, site.path), site.loop)} | writes(fn.body)
+    if _used(body, element, frozenset(varying)):
+        return True
+    return _used(body, element, frozenset()) and _touched(fn, site, element)
+
+
+def _used(body: tuple[Stmt, ...], element: Load, varying: frozenset[str]) -> bool:
+    """The same, of a body, where the bounds of loops are none of the `varying` names."""
     for s in body:
         if any(_is_same(x, element) and _certain(e, x) for e in stmt_exprs(s) for x in loads(e)):
             return True
-        if isinstance(s, For) and _used(s.body, element):
+        alike = isinstance(s, For) and not (names(s.lo) | names(s.hi)) & varying
+        if isinstance(s, For) and alike and _used(s.body, element, varying):
             return True
     return False
+
+
+def _touched(fn: Function, site: LoopSite, element: Load) -> bool:
+    """The subscripts are proven to lie in what the program touches, as far as that is known."""
+    found = extent(fn, element.array) if any(p.name == element.array for p in fn.objects) else None
+    ends = found.upper if found is not None else (None,) * len(element.index)
+    inside = (*site.path, 0)
+    return all(
+        always(fn, inside, Bin(">=", i, Const(0)))
+        and (end is None or always(fn, inside, Bin("<", i, end)))
+        for i, end in zip(element.index, ends)
+    )
 
 
 def _certain(e: Expr, x: Load) -> bool:

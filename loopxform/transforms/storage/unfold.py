@@ -131,7 +131,7 @@ class Unfold(Step):
             return _no(site, text, "name an array parameter that it reads or writes")
         if (problem := self._no_order(param)) is not None:
             return problem
-        box = explain(fn, self.array)
+        box = explain(_first(fn, self.array), self.array)
         if isinstance(box, NoExtent):
             return box.obstacle
         if param.flat and not box.corner:
@@ -218,6 +218,15 @@ class Unfold(Step):
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"the elements of {self.array} are the same in the copy"
+
+
+def _first(fn: Function, array: str) -> Function:
+    """The program that steps began with, where they have mapped nests of this one already: it
+    touches the same of an array, and is shorter."""
+    start = fn.start
+    if start is None or not any(_is_mapped(s) for _, s in walk(fn.body)):
+        return fn
+    return start if any(p.name == array for p in start.objects) else fn
 
 
 def _is_mapped(s: Stmt) -> bool:

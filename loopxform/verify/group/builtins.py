@@ -34,8 +34,12 @@ _FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", 
 _MOVED = re.compile(r"v(load|store)(2|4|8|16)")
 _UPDATED = re.compile(r"atom(?:ic)?_(add|sub|and|or|xor|min|max)")
 _SIGNS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
-ADDED = re.compile(r"lx_add_(float|double)_(?:global|local)")
-"""Sums of real numbers, which are functions of their own."""
+OF_REALS = re.compile(r"lx_(add|f?min|f?max)_(float|double)_(?:global|local)")
+"""Updates of real numbers, which are functions of their own."""
+
+PASSED = re.compile(r"lx_(take|tell|look)")
+"""How groups tell each other of their chunks (codegen/opencl/look_back.py), in words that change
+and are read in one piece."""
 
 _CONVERTED = re.compile(r"convert_([a-z]+\d+)")
 
@@ -79,11 +83,10 @@ class Builtins(ABC):
             own = next(n for n, t in _BITS.items() if t == operand_type(x))
             formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
             return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
-        if m := ADDED.fullmatch(name):
-            at, e = self.address(arguments[0]), self.settled(arguments[1])
-            kind = FLOAT if m[1] == "float" else DOUBLE
-            text = converted(Operand(f"x + {converted(e, kind).text}", DOUBLE), kind).text
-            return Operand(f"{at.array}.update({at.at}, 'add', lambda x: {text})", kind)
+        if m := OF_REALS.fullmatch(name):
+            return self._updated_real(m[1], FLOAT if m[2] == "float" else DOUBLE, *arguments)
+        if m := PASSED.fullmatch(name):
+            return self._passed(m[1], *arguments)
         if m := _UPDATED.fullmatch(name):
             return self._updated(m[1], *arguments)
         return self._half(name, arguments) or self._mathematical(name, arguments)
@@ -98,6 +101,34 @@ class Builtins(ABC):
         new = wrapped(new, at.type) if op in ("add", "sub") else new
         word = "add" if op == "sub" else op
         return Operand(f"{at.array}.update({at.at}, '{word}', lambda x: {new})", at.type)
+
+    def _passed(
+        self, word: str, pointer: Expression, what: Expression | None = None, *bits: Expression
+    ) -> Operand:
+        """A word that groups share: it is numbered on, told, or looked at."""
+        at = self.address(pointer)
+        cell = f"{at.array}.exchange({at.at}"
+        if word == "look":
+            return Operand(f"{cell}, lambda x: x)", ULONG)
+        if word == "take":
+            return Operand(f"{cell}, lambda x: x + 1)", UINT)
+        assert what is not None
+        (low,) = (converted(self.settled(e), UINT).text for e in bits)
+        high = converted(self.settled(what), ULONG).text
+        return Operand(f"{cell}, lambda x: ({high}) << 32 | ({low}))", ULONG)
+
+    def _updated_real(
+        self, op: str, kind: Scalar, pointer: Expression, operand: Expression
+    ) -> Operand:
+        """The same of a real number; Python's min and max keep the first where a NaN is second."""
+        at, e = self.address(pointer), converted(self.settled(operand), kind).text
+        if op == "add":
+            new = converted(Operand(f"x + {e}", DOUBLE), kind).text
+        elif op.startswith("f"):
+            new = f"mathematical('{op if kind == DOUBLE else op + 'f'}')(x, {e})"
+        else:
+            new = f"{op}(x, {e})"
+        return Operand(f"{at.array}.update({at.at}, '{op}', lambda x: {new})", kind)
 
     def _extremum(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         a, b = (self.settled(x) for x in arguments)

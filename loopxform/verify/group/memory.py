@@ -184,6 +184,12 @@ class Shared(Private):
         self.writers[cell] = own
         self.data[cell] = value
 
+    def exchange(self, cell: int, new: Callable[[Cell], Cell]) -> Cell:
+        """An atomic update that gives the value before. It is ordered with others of its kind."""
+        before = self.data[cell] if 0 <= cell < self.size else None
+        self.update(cell, "exchange", new)
+        return Unset(self.element(cell)) if before is None else before
+
     def update(self, cell: int, op: str, new: Callable[[Cell], Cell]) -> None:
         """An atomic update by an operator: nothing else may happen at the same time."""
         if not 0 <= cell < self.size:

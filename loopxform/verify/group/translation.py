@@ -83,7 +83,10 @@ class Translation:
         scope = Scope(dict(self._constants(program, structs)))
         writers: list[_FunctionWriter] = []
         functions: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
-        for f in (x for x in program.functions if not builtins.ADDED.fullmatch(x.name)):
+        known = builtins.OF_REALS, builtins.PASSED
+        for f in program.functions:
+            if any(pattern.fullmatch(f.name) for pattern in known):
+                continue
             writer = _FunctionWriter(structs, scope.inner(), f, functions)
             writers.append(writer)
             self.text += "\n".join(writer.lines) + "\n"

@@ -85,6 +85,24 @@ def test_what_conditions_say(statement: str, access: str | None, conditions: lis
     assert assumes(fn) == conditions
 
 
+HALVES = [
+    ("j < n/2", "{ float t = a[i*n + j]; a[i*n + j] = a[i*n + n-1-j]; a[i*n + n-1-j] = t; }", True),
+    ("j < n >> 1", "a[i*n + n - 1 - j] = 1;", False),
+    ("j < n/3", "a[i*n + 2*j] = 1;", True),
+    ("j < n/2", "a[i*n + 2*j] = 1;", True),
+    ("j < n/2", "a[i*n + 3*j] = 1;", False),
+    ("j <= n/2", "a[i*n + j] = 1;", False),
+]
+
+
+@pytest.mark.parametrize(("end", "statement", "known"), HALVES)
+def test_parts_of_a_row(end: str, statement: str, known: bool) -> None:
+    """Where a loop to n/2 runs at all, n is at least twice its variable."""
+    (fn,) = nest(statement, P, j=f"int j = 0; {end}").unit.functions
+    recovered = shape(fn, "a") == [None, "n"]
+    assert (recovered and not assumes(fn)) == known
+
+
 WINDOW = "int oc, int h, int w, int k, int yy, float *a"
 WINDOWS = [
     ("oh", "a[(o*oh + y)*ow + x]", "a[o, y, x]", []),

@@ -83,6 +83,18 @@ LISTINGS = {
         "atomic-updates i",
         "scalarise h i",
     ),
+    "least-square": (
+        loop("float d = w[i] * w[i]; if (d < f[a[i] & 3]) f[a[i] & 3] = d;", REAL),
+        "atomic-updates i",
+        "stripmine i 4",
+        "privatise-updates f ii",
+    ),
+    "least-or-nan": (
+        loop("f[a[i] & 3] = fminf(f[a[i] & 3], w[i]);", REAL),
+        "atomic-updates i",
+        "stripmine i 4",
+        "privatise-updates f ii f_own 2 i",
+    ),
     "a-copy-for-each-tile": (
         HISTOGRAM,
         "atomic-updates i",
@@ -139,6 +151,14 @@ REFUSALS = {
     ),
     "real-maximum": (
         loop("if (w[i] > f[a[i] & 3]) f[a[i] & 3] = w[i];", REAL),
+        "atomic-updates i",
+    ),
+    "real-minimum-of-equals": (
+        loop("if (fabsf(w[i]) <= f[a[i] & 3]) f[a[i] & 3] = fabsf(w[i]);", REAL),
+        "atomic-updates i",
+    ),
+    "takes-a-nan": (
+        loop("f[a[i] & 3] = f[a[i] & 3] < w[i] ? f[a[i] & 3] : w[i];", REAL),
         "atomic-updates i reassociate",
     ),
     "then-another-dependence": (

@@ -143,6 +143,14 @@ REFUSALS = {
         loop("if (a[k] > 1) s = 1; s = s * a[k] + 1; out[k] = s;", REAL, "float s = 0;"),
         "reduce-then-scan k 4 reassociate",
     ),
+    "counter-read-behind-its-loop": (
+        loop("for (j = 0; j < b[k]; j++) out[k] += j; s += j;", before="int s = 0, j = 0;"),
+        "reduce-then-scan k 4",
+    ),
+    "counter-read-later": (
+        loop("for (j = 0; j < 3; j++) { s += a[j]; } out[k] = s + j;", before="int s = 0, j = 0;"),
+        "reduce-then-scan k 4",
+    ),
     "nothing-runs": (loop("out[k] = a[k];", before=""), "reduce-then-scan k 4"),
     "a-word": (SUM, "reduce-then-scan k 4 quickly"),
 }  # fmt: skip

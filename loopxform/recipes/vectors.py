@@ -1,0 +1,176 @@
+"""Neighbouring elements for each work-item, moved in vectors, where nothing is used again:
+
+    forall i: { r[i] = rgb[3*i]; g[i] = rgb[3*i + 1]; b[i] = rgb[3*i + 2]; }
+ -> forall i_g (a group): forall i_t < Tx: { rgb_reg[3*Rx] = a box of rgb, in vectors;
+      for i < Rx (unrolled): { r_box[i] = rgb_reg[3*i]; ... };  r = r_box, in vectors; ... }
+
+Fits nests without loops inside whose accesses are all along the innermost loop, some of them less
+than a word of memory, or not of neighbours: the members of records that lie next to each other,
+pixels of three colours, complex numbers. A vector asks for the bytes of several of them at a time.
+Groups that are cut short move single elements. (Volkov, "Better performance at lower occupancy",
+GTC 2010.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.errors import Obstacle, TransformError
+from loopxform.ir.affine import Poly, constant, poly, value_of
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Assign, Decl, Function, If, Load, Stmt, Var
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import declared, loads, perfect_nest, resolve, stmt_exprs, walk, writes
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import linear
+from loopxform.model.reuse import Dim
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.base import FAR_APART, ONE_ELEMENT, WHOLE_WORDS, Mapped, Question
+from loopxform.recipes.deriving import Work, levels
+from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
+from loopxform.targets.target import Limits
+from loopxform.transforms import (
+    BufferBox,
+    CopyToPrivate,
+    MapTo,
+    Normalise,
+    SeparateFullTiles,
+    Sequentialise,
+    StoreVectors,
+    Stripmine,
+    Unroll,
+    Vectorise,
+)
+from loopxform.transforms.latency.store_vectors import in_memory
+from loopxform.transforms.latency.vectors import VECTOR_BYTES, shape_of
+
+MOST_APART = 8
+"""Elements from one that an iteration uses to that of the next."""
+
+
+class Vectors:
+    name: ClassVar[Recipe] = "vectors"
+
+    def match(self, question: Question) -> Choice | str:
+        nest, limits = question.facts.nest, question.limits
+        if limits.vector or (limits.vector_width < 2 and not question.asked):
+            return ONE_ELEMENT
+        x = nest.parallel[-1]
+        found = _accesses(nest, x)
+        if not found:
+            return FAR_APART
+        types = symbols(nest.function)
+        narrow = any(types[a].bytes < limits.costs.word for a in found)
+        if not question.asked and not narrow and set(found.values()) == {1}:
+            return WHOLE_WORDS
+        most = VECTOR_BYTES // max(types[a].bytes for a in found)
+        if not question.asked and not all(_has_vectors(nest.function, a, most) for a in found):
+            return FAR_APART
+        return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=_tiles(most))
+
+    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        del options, limits  # vectors are as wide as they can be
+        *others, x = nest.parallel
+        apart = _accesses(nest, x) or {}
+        group, item = levels(w.fn, Dim(x, "Tx")).group, fresh(w.fn, f"{x}_v")
+        w.stage("Neighbouring elements for each work-item")
+        w.do(Stripmine(x, w.size("Tx", "Rx"), group), Stripmine(x, w.size("Rx"), item))
+        w.do(Sequentialise(x))
+        w.stage("Mapping to groups and work-items")
+        on_grid = [*others[-2:], group]
+        w.do(*(Sequentialise(v) for v in others[:-2]))
+        w.do(*(MapTo(v, f"group.{axis}") for v, axis in zip(on_grid, "zyx"[-len(on_grid) :])))
+        w.do(MapTo(item, "thread.x"), SeparateFullTiles(group))
+        w.do(Normalise(f"{x}*"))
+        w.stage("Vectors")
+        written = writes(nest.innermost.body)
+        moved = {array: _boxed(w, array, f"{item}#1") for array in sorted(apart)}
+        apart_in_memory = next((a for a, done in moved.items() if a in written and not done), "")
+        if apart_in_memory or not any(moved.values()):
+            what = f"'{apart_in_memory}'" if apart_in_memory else "any array"
+            text = f"what a work-item has of {what} is no row of vectors"
+            where = nest.innermost.origin.loc
+            raise TransformError("vectorise", (Obstacle("LX175", text, where),))
+        w.attempt(Unroll(f"{x}#1"))
+        return Mapped(choice, group=group)
+
+
+def _has_vectors(fn: Function, array: str, width: int) -> bool:
+    """Whether rows of an array are vectors of that width, as far as numbers say so."""
+    *_, row = shape = shape_of(fn, array)
+    return len(shape) == 1 or (row is not None and (value_of(row) or 1) % width == 0)
+
+
+def _tiles(most: int) -> Tiles:
+    return replace(KINDS["vectors"].tiles, Rx=most)
+
+
+def _boxed(w: Work, array: str, item: str) -> bool:
+    """Has work-items move what they have of an array in vectors, where that lies in memory as
+    some."""
+    most, before = VECTOR_BYTES // symbols(w.fn)[array].bytes, w.derivation
+    (site,) = resolve(w.fn, item)
+    name = fresh(w.fn, f"{array}_reg")
+    written = array in writes(site.loop.body)
+    if not w.attempt((BufferBox if written else CopyToPrivate)(array, item, name)):
+        return False
+    filled = _widest(w, Vectorise, name, most)
+    if not written:
+        stored = True
+    else:
+        counter = f"{name}_e"
+        w.do(Unroll(counter))
+        stored = _widest(w, StoreVectors, counter, most)
+    if not stored or not (filled or written):
+        w.derivation = before
+        return False
+    return True
+
+
+def _widest(w: Work, step: type[Vectorise] | type[StoreVectors], subject: str, most: int) -> bool:
+    """Applies a step for the widest vectors that it is legal for, if any."""
+    while most > 1 and not w.attempt(step(subject, str(most))):
+        most //= 2
+    return most > 1
+
+
+def _accesses(nest: Nest, x: str) -> dict[str, int]:
+    """How many elements of each array an iteration is from the next one; none where that differs,
+    or where iterations share elements, or accesses are not along the innermost loop, but for those
+    that only data say."""
+    body, out = nest.innermost.body, dict[str, int]()
+    rows: dict[str, tuple[Poly, ...]] = {}
+    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
+    if value_of(chain[-1].lo) != 0 or not all(
+        isinstance(s, Assign | Decl | If) for _, s in walk(body)
+    ):
+        return {}
+    for e in _elements(body):
+        if e.array in declared(body) or (e.array not in writes(body) and any(_on_data(e))):
+            continue
+        *slow, last = map(poly, e.index)
+        step = linear(last, x)
+        if step == 0 and not any(p.mentions(x) for p in slow):
+            continue
+        if step is None or not 1 <= step <= MOST_APART or any(p.mentions(x) for p in slow):
+            return {}
+        member = (last - constant(step) * poly(Var(x))).value
+        if member is None or not 0 <= member < step:
+            return {}
+        alike = out.setdefault(e.array, step), rows.setdefault(e.array, tuple(slow))
+        if not in_memory(nest.function, e.array) or alike != (step, tuple(slow)):
+            return {}
+    return out
+
+
+def _on_data(e: Load) -> Iterator[bool]:
+    """Whether subscripts are elements of arrays."""
+    return (True for i in e.index for _ in loads(i))
+
+
+def _elements(body: tuple[Stmt, ...]) -> Iterator[Load]:
+    for _, s in walk(body):
+        for e in stmt_exprs(s):
+            yield from loads(e)

@@ -1,0 +1,135 @@
+"""Running values of rows, columns and segments, in every version: on a device, in the simulator."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from harness import assert_runs_agree, simulate_all
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
+from loopxform.floating_point import SEPARATE
+from loopxform.targets.profile import PROFILES
+from loopxform.targets.target import Limits
+from loopxform.transforms import thresholds_of
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+MATRIX = "int m, int n, const int a[restrict m][n], int y[restrict m][n], int z[restrict m]"
+CASES = {
+    "rows": (
+        "for (int r = 0; r < m; r++) { int s = 0; "
+        "for (int j = 0; j < n; j++) { s += a[r][j]; y[r][j] = s; } z[r] = s; }",
+        MATRIX,
+    ),
+    "compaction": (
+        "for (int r = 0; r < m; r++) { int s = 0; "
+        "for (int j = n - 1; j >= 0; j--) if (a[r][j] > 3) y[r][s++] = j; z[r] = s; }",
+        MATRIX,
+    ),
+    "columns": (
+        "for (int i = 1; i < m; i++) for (int j = 0; j < n; j++) y[i][j] = y[i - 1][j] + a[i][j];",
+        MATRIX,
+    ),
+    "integral-image": (
+        "for (int i = 1; i < m; i++) for (int j = 1; j < n; j++) "
+        "y[i][j] = a[i][j] + y[i - 1][j] + y[i][j - 1] - y[i - 1][j - 1];",
+        MATRIX,
+    ),
+    "in-order": (
+        "for (int r = 0; r < m; r++) { float s = 0; "
+        "for (int j = 0; j < n; j++) { s = s * 0.5f + a[r][j]; y[r][j] = s; } z[r] = s; }",
+        MATRIX.replace("int a", "float a").replace("int y", "float y").replace("int z", "float z"),
+    ),
+}
+NUMBERS = (
+    {},
+    {"suff_group_par": 10**6, "suff_outer_par": 10**6, "suff_inner_par": 1},
+    {"suff_group_par": 0, "suff_outer_par": 0, "suff_intra_par": 1},
+    {"suff_group_par": 0, "suff_intra_par": 10**6, "suff_intra_par_3": 1, "suff_intra_par_0": 1},
+)
+"""Thresholds by kind, or by name: as the model has them; chunks; groups; lanes."""
+
+
+def plan_of(case: str, numbers: dict[str, int], limits: Limits) -> Plan:
+    body, params = CASES[case]
+    f = lx.loads(f"void f({params}) {{ {body} }}\n")["f"]
+    known = thresholds_of(f.offload(limits=limits, contract=False).derivation)
+    kinds = {name: name.rpartition("_")[0] for name in known}
+    asked = {n: numbers.get(n, numbers.get(kind, known[n])) for n, kind in kinds.items()}
+    done = f.offload(limits=limits, contract=False, threshold=asked)
+    return emit.kernel(done.derivation, fp=SEPARATE)
+
+
+QUICK = (("rows", 1), ("rows", 2), ("compaction", 3), ("columns", 1), ("in-order", 3))
+SIMULATED = (("compaction", 2), ("integral-image", 1))
+
+
+def each(cases: Iterable[str], quick: tuple[tuple[str, int], ...]) -> list[Any]:
+    """Every case with all thresholds: those that are not among the quick ones are slow."""
+    every = itertools.product(cases, range(len(NUMBERS)))
+    return [x if x in quick else pytest.param(*x, marks=pytest.mark.slow) for x in every]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("case", "number"), each(CASES, QUICK))
+def test_as_the_c_program(case: str, number: int) -> None:
+    body, params = CASES[case]
+    plan = plan_of(case, NUMBERS[number], PROFILES["h100"])
+    sizes = tuple({"m": m, "n": n} for m, n in ((1, 1), (3, 2305), (70, 130), (300, 7), (2, 9000)))
+    assert_runs_agree(plan, CSource(text=f"void f({params}) {{ {body} }}\n"), sizes, 3)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize(
+    ("case", "number"), each(("compaction", "integral-image", "in-order"), SIMULATED)
+)
+def test_without_races(case: str, number: int) -> None:
+    """In the simulator: no race, nothing out of bounds, nothing that was never set."""
+    costs = replace(PROFILES["generic"].costs, scan_terms=12, combined_alone=2, scan_item_terms=4)
+    limits = replace(PROFILES["generic"], costs=costs, group_size=8, warp=4)
+    plan = plan_of(case, NUMBERS[number], limits)
+    given = [
+        arguments(plan.start, {"m": m, "n": n}, 5) for m, n in ((0, 1), (1, 1), (3, 13), (2, 30))
+    ]
+    before = copy.deepcopy(given)
+    report, after = simulate_all(plan, given)
+    assert report.clean, report.findings
+    for args, found in zip(before, after):
+        Program(plan.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
+
+
+SEGMENTS = """
+void f(int m, int n, const int p[restrict m + 1], const int a[restrict n], int y[restrict n])
+{ for (int r = 0; r < m; r++) { int s = 0;
+    for (int k = p[r]; k < p[r + 1]; k++) { s += a[k]; y[k] = s; } } }
+"""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("least", [0, 1000, 10**6])
+def test_segments(least: int) -> None:
+    """Groups, lanes and items; where the starts do not ascend, as the program does."""
+    f = lx.loads(SEGMENTS)["f"]
+    numbers = {"suff_intra_par_0": least, "suff_intra_par_1": 0 if least == 1000 else least}
+    call = f.offload(limits="h100", threshold=numbers).compile()
+    rng = np.random.default_rng(least)
+    for m, n in ((1, 5), (3, 7000), (200, 900)):
+        for ascend in (True, False):
+            p = rng.integers(0, n + 1, m + 1).astype(np.int32)
+            args = {"m": m, "n": n, "p": np.sort(p) if ascend else p}
+            args |= {"a": rng.integers(0, 9, n).astype(np.int32), "y": np.zeros(n, np.int32)}
+            expected = copy.deepcopy(args)
+            Program(f.function).run(expected)
+            call(**args)
+            assert np.array_equal(args["y"], expected["y"]), (m, n, ascend)
