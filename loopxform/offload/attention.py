@@ -51,7 +51,7 @@ def attention_versions(nests: Derivation, limits: Limits) -> list[tuple[Version,
 def _step(nests: tuple[str, ...], tile: AttentionTile, limits: Limits) -> OnlineSoftmax:
     """The step, where there are as many tiles as compute units, or as those of any device."""
     groups = str(limits.compute_units or limits.costs.units)
-    return OnlineSoftmax(nests, *tile.words, groups, "", "reassociate")
+    return OnlineSoftmax(nests, *tile.words, groups, reassociate="reassociate")
 
 
 def _bytes(fn: Function, nests: Sequence[For]) -> int:

@@ -43,6 +43,9 @@ SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
         {"queries": 3, "keys": 300, "width": 20},
         {"queries": 140, "keys": 6200, "width": 1},
         {"queries": 900, "keys": 300, "width": 1},
+        {"queries": 20, "keys": 13000, "width": 1},
+        {"queries": 4100, "keys": 70, "width": 3},
+        {"queries": 4100, "keys": 70, "width": 65},
         {"queries": 2, "keys": 1, "width": 0},
     ),
     "backprop": (

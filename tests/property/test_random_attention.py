@@ -123,7 +123,7 @@ def check(seed: int) -> Counter[str]:
     loops = tuple(s.var for s in nests.derivation.function.body if isinstance(s, For))
     items, elements, depth = rng.choice(TILES)
     pairs = tuple(items.split(",")), tuple(elements.split(","))
-    step = OnlineSoftmax(loops, *pairs, "8", depth, "", "reassociate")
+    step = OnlineSoftmax(loops, *pairs, "8", depth, reassociate="reassociate")
     if step.check(nests.derivation.function):
         return Counter(["nests"])
     asked = replace(step, groups="2")
