@@ -62,10 +62,10 @@ from loopxform.transforms import Assume, BoundExtent, Derivation, possible, thre
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.storage.bound_extent import possible_values
 
-ONE_ITEM_EACH = ("naive", "elementwise", "1-d")
+ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 """Recipes in which a work-item runs an iteration, in order, or several."""
 
-WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "reduce")
+WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
 IN_LOCAL_MEMORY = "groups, arrays in local memory"

@@ -63,8 +63,9 @@ class ScanInGroup:
         if not isinstance(scan, Scan):
             return NO_CHUNKS
         is_chunk = (fixed_length(found[0]) or 0) >= question.costs.scan_terms
-        few = question.few and (len(nest.parallel) == 1 or not scan.only_reduces)
-        if not (few or question.asked or (is_chunk and not scan.only_reduces)):
+        wanted = question.few or question.asked
+        wanted = wanted and (len(nest.parallel) == 1 or not scan.only_reduces)
+        if not (wanted or (is_chunk and not scan.only_reduces)):
             return NO_CHUNKS
         k = found[0].var
         return Choice(self.name, (), k, group=("Tx",), shared=((k,),))
