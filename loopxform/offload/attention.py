@@ -3,7 +3,7 @@ may be in another order.
 
 The step `online-softmax` says when that is legal, `model.attention` which tile fits a device. For
 values of more components, and where there are too few tiles, the nests are as they were; so they
-are where there is room for the scores: three kernels of tiles take less time (docs/performance.md).
+are where there is room for the scores: three kernels of tiles take less time.
 """
 
 from __future__ import annotations
