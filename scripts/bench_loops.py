@@ -190,6 +190,42 @@ ATTENTION = """float scale = 1 / sqrtf(d);
     y[b][i][c] = t; }"""
 
 
+def _attention_scratch(**options: Any) -> Case:
+    """The three nests, whose scores nobody reads after a call."""
+    case = _attention(**options)
+    return replace(case, text=case.text.replace("void f", "#pragma loopxform scratch(s)\nvoid f"))
+
+
+def _attention_rows(**options: Any) -> Case:
+    """The same a query at a time, with its scores in an array of the iteration."""
+    case = _attention(**options)
+    shape = "[restrict h][n][d]"
+    params = f"int h, int n, int d, float scale, const float q{shape}, const float k{shape}, "
+    params += f"const float v{shape}, float y{shape}"
+    text = f"#include <math.h>\nvoid f({params}) {{ {ATTENTION_ROWS} }}"
+
+    def arguments(random: np.random.Generator, n: int) -> Arrays:
+        given = case.arguments(random, n)
+        del given["s"]
+        return {**given, "scale": 0.125}
+
+    return replace(case, text=text, arguments=arguments)
+
+
+ATTENTION_ROWS = """for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {
+    float w[n], top = -INFINITY, sum = 0;
+    for (int j = 0; j < n; j++) {
+      float t = 0;
+      for (int c = 0; c < d; c++) t += q[b][i][c] * k[b][j][c];
+      w[j] = t * scale;
+      if (w[j] > top) top = w[j]; }
+    for (int j = 0; j < n; j++) { w[j] = expf(w[j] - top); sum += w[j]; }
+    for (int c = 0; c < d; c++) {
+      float t = 0;
+      for (int j = 0; j < n; j++) t += w[j] * v[b][j][c];
+      y[b][i][c] = t / sum; } }"""
+
+
 def _transposition() -> Case:
     def arguments(random: np.random.Generator, n: int) -> Arrays:
         a = random.random((n, n), dtype=np.float32)
@@ -368,6 +404,9 @@ CASES: dict[str, Case] = {
     "softmax-any-order": _rows(SOFTMAX, _softmax, **REORDERED),
     "attention": _attention(),
     "attention-any-order": _attention(**REORDERED),
+    "attention-scratch-any-order": _attention_scratch(**REORDERED),
+    "attention-rows": _attention_rows(),
+    "attention-rows-any-order": _attention_rows(**REORDERED),
     "transposition": _transposition(),
     **SPARSE,
     **{f"{name}-any-order": case.allowing(**REORDERED) for name, case in SPARSE.items()},
@@ -404,6 +443,7 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     **dict.fromkeys(SPARSE, lambda _, x: x["matrix"] @ x["x"]),
     **irregular_loops.TORCH,
 }
+TORCH |= {name: TORCH["attention"] for name in CASES if name.startswith("attention")}
 """What PyTorch has for a case (for sparse products, cuSPARSE)."""
 
 

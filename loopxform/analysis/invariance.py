@@ -64,6 +64,7 @@ def invariance(fn: Function, body: tuple[Stmt, ...], parallel: tuple[str, ...]) 
     """The facts of `body`, which stands inside the loops `parallel`."""
     objects = {p.name for p in fn.objects if p.array}
     objects |= {s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.GLOBAL}
+    objects |= {s.name for s in fn.body if isinstance(s, Decl) and s.shape and not s.space}
     written = writes(body)
     values: dict[str, Loops] = {v: frozenset({v}) for v in parallel}
     every = frozenset(parallel) | {s.var for s in _loops(body)}

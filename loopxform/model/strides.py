@@ -18,11 +18,13 @@ Shape = tuple[Expr | None, ...]
 
 
 def global_arrays(fn: Function) -> dict[str, Shape]:
-    """The arrays of the caller, and the copies of them that the function makes, with their shapes;
-    None is a first dimension that C does not state."""
+    """The arrays of the caller, the copies of them that the function makes, and those that it
+    declares beside its loops, with their shapes; None is a first dimension that C does not
+    state."""
     out: dict[str, Shape] = {p.name: p.shape for p in fn.objects if p.array}
     copies = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.space is Space.GLOBAL)
-    return out | {s.name: s.shape for s in copies}
+    own = (s for s in fn.body if isinstance(s, Decl) and s.shape and not s.space)
+    return out | {s.name: s.shape for s in (*copies, *own)}
 
 
 def strides(

@@ -124,10 +124,8 @@ def _spreads(fn: Function, var: str) -> bool:
 def lacks_room(fn: Function, path: Path, new: Decl) -> str:
     """Why an array is too large, or it is not known before the first kernel how large it is; ""
     where it has about as many elements as the loop at `path` uses of another, or few."""
-    fixed = frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)
-    sizes = [_plain(d) for d in new.shape]
-    unknown = sorted(n for d in sizes for n in names(d) - fixed)
-    if unknown:
+    sizes = [plain_extent(d) for d in new.shape]
+    if unknown := open_extents(fn, new):
         return f"'{unknown[0]}' is not known before the first kernel"
     factors = [x for x in sizes if value_of(x) is None]
     times = prod(value_of(x) or 1 for x in sizes)
@@ -138,15 +136,21 @@ def lacks_room(fn: Function, path: Path, new: Decl) -> str:
     return "it would be much larger than the other arrays"
 
 
+def open_extents(fn: Function, new: Decl) -> list[str]:
+    """What the extents of an array mention that is not known before the first kernel."""
+    fixed = frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)
+    return sorted(n for d in new.shape for n in names(plain_extent(d)) - fixed)
+
+
 def _used(fn: Function, s: Stmt) -> Iterator[tuple[Expr, ...]]:
     """How much is used of the arrays in a statement."""
     own = declared(fn.body)
     for name in sorted(reads((s,)) | writes((s,))):
         if name in own:
-            yield tuple(map(_plain, own[name].shape))
+            yield tuple(map(plain_extent, own[name].shape))
         elif any(p.name == name and p.shape for p in fn.objects):
             found = extent(fn, name)
-            yield () if found is None else tuple(map(_plain, found.upper))
+            yield () if found is None else tuple(map(plain_extent, found.upper))
 
 
 def _within(
@@ -162,7 +166,7 @@ def _within(
     return False
 
 
-def _plain(size: Expr) -> Expr:
+def plain_extent(size: Expr) -> Expr:
     """Without the 1 that an array has at least."""
     match size:
         case Bin("max", e, Const(1)) | Bin("max", Const(1), e):

@@ -13,20 +13,25 @@ guards. (Seed 001, sections 2.3 and 2.4: V0, V1, and what flattening distributes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.floating_point import FloatingPoint
 from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, declared, loops, walk
 from loopxform.offload.array_expansion import lacks_room
+from loopxform.offload.attention import attention_versions
+from loopxform.offload.iteration_nests import IterationNests, iteration_nests
 from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
+from loopxform.recipes.coalesced import countable
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.nested_versions import (
     ONE_ITEM_EACH,
@@ -39,12 +44,13 @@ from loopxform.recipes.nested_versions import (
 from loopxform.recipes.scan_versions import has_running_values
 from loopxform.recipes.sink import sink
 from loopxform.recipes.tile_nest import Tiled
-from loopxform.recipes.version_choice import choice
+from loopxform.recipes.version_choice import Thresholds, Version, choice
 from loopxform.recipes.versions import REFUSALS, is_counted
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
+    Assume,
     Derivation,
     Parallelise,
     Privatise,
@@ -70,26 +76,107 @@ class Offloaded:
         return self.derivation.function
 
 
+class Mapped(Protocol):
+    """Maps a program, given the loops that are to stay the host's, and whether the program is one
+    loop that has versions as a whole (`alone`)."""
+
+    def __call__(
+        self,
+        derivation: Derivation,
+        hosts: frozenset[str] = frozenset(),
+        *,
+        alone: bool = False,
+    ) -> Offloaded: ...
+
+
+NESTS = "parts of iterations"
+
+
 def in_versions(
+    derivation: Derivation, mapped: Mapped, limits: Limits, options: Options, fp: FloatingPoint
+) -> Offloaded:
+    """The program as it is `mapped`, or a choice between that and versions with more or less
+    parallelism, where the whole function is one such loop. Raises what `mapped` does."""
+    site = only_loop(derivation.function)
+    if site is None:
+        return mapped(derivation)
+    w = Work(derivation.titled("What tells whether there is room"), {})
+    w.attempt(*countable(w.fn, site))
+    as_it_is = partial(
+        _iterations_in_versions, site=site, mapped=mapped, limits=limits, options=options, fp=fp
+    )
+    nests = None if limits.vector else iteration_nests(Derivation(w.fn), site, limits)
+    if nests is None:
+        return as_it_is(w.derivation)
+    kept = possible(partial(as_it_is, Derivation(w.fn)), *REFUSALS)
+    rest = kept if isinstance(kept, Offloaded) and _fits(kept.function) else None
+    if rest is not None and _reuses(rest):
+        return as_it_is(derivation)
+    if rest is None:
+        w.do(*(Assume(condition_text(e)) for e in nests.room))
+        nests = iteration_nests(Derivation(w.fn), site, limits)
+        assert nests is not None
+    done = possible(partial(mapped, nests.derivation), *REFUSALS)
+    if not isinstance(done, Offloaded) or not _reuses(done):
+        return as_it_is(derivation if rest is None else w.derivation)
+    if rest is None or not nests.room:
+        return replace(done, derivation=w.derivation.extended(done.derivation))
+    free = Program(w.derivation, options, limits.costs, fp).allowing(options, site.loop)
+    one = attention_versions(nests.derivation, limits) if free.reassociate else []
+    return _with_room(w.derivation, site, nests, one, done, rest)
+
+
+def _with_room(
     derivation: Derivation,
-    mapped: Callable[[Derivation, frozenset[str]], Offloaded],
+    site: LoopSite,
+    nests: IterationNests,
+    one: Sequence[tuple[Version, Part]],
+    done: Offloaded,
+    rest: Offloaded,
+) -> Offloaded:
+    """Parts of the iterations as nests (`done`) where there is room, else `one` kernel of tiles
+    where that serves, else the iterations as they are (`rest`). Raises TransformError."""
+    about = "parts of the iterations, with arrays of all of them"
+    versions = [
+        Version(NESTS, about, done.derivation, nests.room),
+        *(v for v, _ in one),
+        Version("", "each iteration on its own", rest.derivation),
+    ]
+    step = choice(site.loop.var, versions, Thresholds(0, frozenset(), {}))
+    joined = derivation.titled("Versions").then(step)
+    parts = (*done.parts, *(p for _, p in one), *rest.parts)
+    return Offloaded(joined, parts, done.pipelines + rest.pipelines)
+
+
+def _reuses(done: Offloaded) -> bool:
+    """Whether a program is kernels alone, in one of which tiles read data once for many
+    work-items."""
+    if any(p.kind != "kernel" for p in done.parts):
+        return False
+    without = (*WITHOUT_REUSE, "group")
+    return any(p.tiled and p.tiled.recipe not in without for p in done.parts)
+
+
+def _iterations_in_versions(
+    derivation: Derivation,
+    site: LoopSite,
+    mapped: Mapped,
     limits: Limits,
     options: Options,
     fp: FloatingPoint,
 ) -> Offloaded:
-    """The program as it is `mapped`, or a choice between that and versions with more or less
-    parallelism, where the whole function is one such loop. `mapped` is given the loops that are to
-    stay the host's. Raises what it does."""
-    fn, none = derivation.function, frozenset[str]()
-    alone, site = Derivation(fn), only_loop(fn)
-    if site is None:
-        return mapped(derivation, none)
+    """The same of the iterations as they are."""
+    fn = derivation.function
+    alone = Derivation(fn)
     moved = _flat(alone, site)
     if moved is not None and (whole := _with_reuse(alone, mapped)) is not None:
         return Offloaded(derivation.extended(whole.derivation), whole.parts)
-    flat = None if moved is None else possible(partial(mapped, *moved), *REFUSALS)
+    flat = None if moved is None else possible(partial(mapped, *moved, alone=True), *REFUSALS)
     if not isinstance(flat, Offloaded):
-        moved, flat = None, possible(partial(mapped, alone, none), UnsupportedC, TransformError)
+        moved, flat = (
+            None,
+            possible(partial(mapped, alone, alone=True), UnsupportedC, TransformError),
+        )
     options = Program(alone, options, limits.costs, fp).allowing(options, site.loop)
     found = _grouped(fn, site, limits, options)
     if not isinstance(flat, Offloaded) or not _fits(flat.function):
@@ -110,13 +197,11 @@ def in_versions(
     return _chosen(derivation, site, found, None if one else flat, items, limits, options)
 
 
-def _with_reuse(
-    alone: Derivation, mapped: Callable[[Derivation, frozenset[str]], Offloaded]
-) -> Offloaded | None:
+def _with_reuse(alone: Derivation, mapped: Mapped) -> Offloaded | None:
     """The program in kernels alone, where sequential loops can be inside of all parallel ones and
     tiles read data once for many work-items: a product, in any order of its loops; or where running
     values stay in the registers of a work-item."""
-    whole = possible(partial(mapped, alone, frozenset()), *REFUSALS)
+    whole = possible(partial(mapped, alone, alone=True), *REFUSALS)
     if not isinstance(whole, Offloaded) or any(p.kind != "kernel" for p in whole.parts):
         return None
     reused = any(p.tiled and p.tiled.recipe not in WITHOUT_REUSE for p in whole.parts)
@@ -155,8 +240,8 @@ def _parts(
     """What becomes of the loop in the versions that are one kernel, by their labels."""
     kinds = {} if found is None else found.kinds
     for label, done in (*kinds.items(), *([] if items is None else [("items", items)])):
-        var, loc = site.loop.var, site.loop.origin.loc
-        part = Part(var, loc, done.nest.parallel, "kernel", done.reason, done)
+        loops, loc = done.nest.parallel, site.loop.origin.loc
+        part = Part(loops[0], loc, loops, "kernel", done.reason, done)
         yield label, (part,)
 
 
@@ -174,15 +259,20 @@ def only_loop(fn: Function) -> LoopSite | None:
 def _grouped(
     fn: Function, site: LoopSite, limits: Limits, options: Options, *, whole: bool = True
 ) -> Grouped | None:
-    """A group for each iteration, where there is room for the arrays of all."""
+    """A group for each iteration, where there is room for the arrays of all; of several loops as
+    one, which takes fewer arrays, where there is not."""
     found = grouped(fn, site.path, limits, options, whole=whole)
-    if found is None:
-        return None
+    if found is None or _are_few(fn, site, found):
+        return found
+    found = grouped(fn, site.path, limits, options, whole=whole, in_one=True)
+    return None if found is None or not _are_few(fn, site, found) else found
+
+
+def _are_few(fn: Function, site: LoopSite, found: Grouped) -> bool:
+    """Whether there is room for the arrays: those of groups that run at once are few."""
     made = _arrays_beside(fn, found.tiled.function)
-    wide = [
-        d for d in made if value_of(d.shape[0]) is None
-    ]  # else those of groups that run at once
-    return None if any(lacks_room(fn, site.path, d) for d in wide) else found
+    wide = [d for d in made if value_of(d.shape[0]) is None]
+    return not any(lacks_room(fn, site.path, d) for d in wide)
 
 
 def _items(alone: Derivation, site: LoopSite, limits: Limits, options: Options) -> Tiled | None:

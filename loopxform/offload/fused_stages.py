@@ -29,6 +29,7 @@ from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
 from loopxform.transforms import FuseStages, Step, TileStages
 from loopxform.transforms.overlapped.templates import Nests
+from loopxform.transforms.restructure.places import later
 
 TITLE = "Stages in one kernel"
 
@@ -139,7 +140,7 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
     """Nests that follow one another, by their outermost loops."""
     run: list[tuple[Path, str]] = []
     for n, (path, s) in enumerate(program.statements(place)):
-        follows = run and (*run[-1][0][:-1], run[-1][0][-1] + 1) == path
+        follows = run and later(run[-1][0], 1) == path
         if run and not (follows and isinstance(s, For) and s.var in program.nests):
             yield [var for _, var in run]
             run = []

@@ -31,7 +31,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import is_while
-from loopxform.offload.flattened import Offloaded, in_versions, only_loop
+from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
@@ -100,9 +100,10 @@ def offload(
     named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})
     options = given.over(asked.common).options
     automatic = recipe is None and not asked.at
-    alone = automatic and only_loop(named.function) is not None
 
-    def mapped(derivation: Derivation, hosts: frozenset[str] = frozenset()) -> Offloaded:
+    def mapped(
+        derivation: Derivation, hosts: frozenset[str] = frozenset(), *, alone: bool = False
+    ) -> Offloaded:
         program = Program(derivation, options, limits.costs, fp, limits, alone=alone)
         program.fused = dict(fused)
         program.sought |= searched.sought

@@ -13,7 +13,7 @@ are: they run in a work-item.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
@@ -207,16 +207,22 @@ def _inwards(derivation: Derivation, outer: str, inner: str) -> Derivation:
 # ---------------------------------------------------------------- distribution
 
 
-def distributed(derivation: Derivation, outermost: str) -> Derivation:
+def distributed(
+    derivation: Derivation, outermost: str, wanted: Collection[str] | None = None
+) -> Derivation:
     """Long parallel loops that stand beside other statements in the innermost loop of a perfect
-    nest become nests of their own, where every loop around them is parallel."""
+    nest, or those of them that are `wanted`, become nests of their own, where every loop around
+    them is parallel."""
     named = told_apart(derivation)
     chain = perfect_nest(_loop(named.function, outermost))
     parallel = parallel_loops(named.function)
     apart = tuple(
         s.var
         for s in chain[-1].body
-        if isinstance(s, For) and s.var in parallel and _worth_spreading(named.function, s)
+        if isinstance(s, For)
+        and s.var in parallel
+        and _worth_spreading(named.function, s)
+        and (wanted is None or s.var in wanted)
     )
     whole = len(_statements(chain[-1])) == 1
     if whole or not apart or not parallel.issuperset(x.var for x in chain):

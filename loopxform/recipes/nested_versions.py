@@ -42,6 +42,7 @@ from loopxform.prepare.parallel_band import (
     with_own_elements,
 )
 from loopxform.recipes.buffered_slices import with_slices
+from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.in_step import (
     in_local_memory,
@@ -98,15 +99,25 @@ class Grouped:
 
 
 def grouped(
-    fn: Function, path: Path, limits: Limits, options: Options, *, whole: bool = True
+    fn: Function,
+    path: Path,
+    limits: Limits,
+    options: Options,
+    *,
+    whole: bool = True,
+    in_one: bool = False,
 ) -> Grouped | None:
     """The loop at `path` with a group for each iteration, in a derivation that begins with `fn`;
-    None where that is not legal, or, where the `whole` iteration is to be shared, leaves
-    work-items without work. A nest of one sum has versions of its own (`versions`)."""
+    with those perfectly nested in it `in_one`, if asked for. None where that is not legal, or,
+    where the `whole` iteration is to be shared, leaves work-items without work. A nest of one sum
+    has versions of its own (`versions`)."""
     if limits.vector:
         return None
     nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
-    return None if isinstance(nest, LoopxformError) else _grouped(nest, limits, options, whole)
+    if isinstance(nest, LoopxformError):
+        return None
+    whole_nest = coalesced(nest) if in_one else nest
+    return None if whole_nest is None else _grouped(whole_nest, limits, options, whole)
 
 
 def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:

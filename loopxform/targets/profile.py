@@ -184,6 +184,22 @@ def _changes(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _shapes(path: str, key: str, value: object) -> tuple[str, ...]:
+    """Tiles: work-items, and elements of each."""
+    if not (
+        isinstance(value, list) and all(isinstance(x, str) and _SHAPE.fullmatch(x) for x in value)
+    ):
+        raise _wrong(path, f"{key} must be shapes of tiles", f'{key} = ["16x8 8x8"]')
+    return tuple(value)
+
+
+def _widths(path: str, key: str, value: object) -> tuple[int, ...]:
+    """How many components values have at most."""
+    if not (isinstance(value, list) and all(_is_size(x) and x % 16 == 0 for x in value)):
+        raise _wrong(path, f"{key} must be multiples of 16", f"{key} = [64, 128]")
+    return tuple(value)
+
+
 def _costs(path: str, key: str, value: object) -> Costs:
     """The constants of the model of costs; those that are left out are the generic device's."""
     if not isinstance(value, dict):
@@ -204,6 +220,7 @@ _is_tile = re.compile(
     r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( async [2-9]| chunk [1-9]\d*)?"
 ).fullmatch
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
+_SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))
 _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
@@ -213,6 +230,8 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "packed_tiles": _changes,
     "split_tiles": _changes,
     "program_tiles": _changes,
+    "attention_tiles": _shapes,
+    "attention_widths": _widths,
     "costs": _costs,
 }
 

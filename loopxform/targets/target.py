@@ -169,6 +169,10 @@ class Limits:
     the model of costs has it.
     Groups that have begun go on, whatever others do, where the device is known for
     `forward_progress`: then one can wait for others that began before it.
+    Arrays that all iterations of a loop have of their own take at most `expanded_mib` MiB, where it
+    would do without them.
+    Attention is one kernel for values of at most so many components (`attention_widths`), by the
+    first of `attention_tiles` that fits: work-items along rows and keys, rows and keys of each.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -200,6 +204,9 @@ class Limits:
     pack_operands: int | None = 0
     transpose_operands: int | None = 0
     warp_tile: tuple[int, int] = (0, 0)
+    expanded_mib: int = 256
+    attention_tiles: tuple[str, ...] = ("16x8 8x8", "16x16 8x4", "8x8 4x4")
+    attention_widths: tuple[int, ...] = (64, 128)
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES

@@ -6,6 +6,7 @@ program = Derivation(fn).then(Stripmine("i", "64")).function
 
 from __future__ import annotations
 
+from loopxform.transforms.attention.online_softmax import OnlineSoftmax
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.derivation import Derivation, Record, possible, with_tiles
 from loopxform.transforms.edges.clamp_edges import ClampEdges
@@ -54,6 +55,7 @@ from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
+from loopxform.transforms.restructure.reorder import Reorder
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.rows_apart import RowsApart
@@ -120,6 +122,8 @@ STEPS: dict[str, type[Step]] = {
         ExitFlag,
         UnitLoop,
         RemoveUnitLoop,
+        Reorder,
+        OnlineSoftmax,
         Distribute,
         DistributeGuard,
         DeferUpdate,
@@ -225,6 +229,7 @@ __all__ = [
     "MapTo",
     "NameTerms",
     "Normalise",
+    "OnlineSoftmax",
     "Pack",
     "PackOperands",
     "Pad",
@@ -241,6 +246,7 @@ __all__ = [
     "Rematerialise",
     "RemoveUnitLoop",
     "Rename",
+    "Reorder",
     "Reroll",
     "ReuseStorage",
     "Reverse",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from loopxform.codegen import emit
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose
+from loopxform.targets.target import GENERIC
 from loopxform.transforms import thresholds_of
 from loopxform.verify.check_run import Reference, allowed_of, differences
 from loopxform.verify.cref import CSource
@@ -40,6 +42,10 @@ SIZES: Mapping[str, tuple[Mapping[str, int | float], ...]] = {
     "attention": (
         {"queries": 3, "keys": 300, "width": 20},
         {"queries": 140, "keys": 6200, "width": 1},
+        {"queries": 900, "keys": 300, "width": 1},
+        {"queries": 20, "keys": 13000, "width": 1},
+        {"queries": 4100, "keys": 70, "width": 3},
+        {"queries": 4100, "keys": 70, "width": 65},
         {"queries": 2, "keys": 1, "width": 0},
     ),
     "backprop": (
@@ -65,7 +71,8 @@ def test_the_user_s_results_whichever_runs(name: str, device: str | None, tmp_pa
     as_it_is = (FOLDER / f"{name}.c").read_text()
     file.write_text(as_it_is if device == "c" else exact(name))
     tiles = {"time_tile": (2, 4, 16), "fuse_stages": (4, 16)}
-    done = lx.load(file)[name].offload(fp="reassociate", contract=False, **tiles)
+    little = replace(GENERIC, expanded_mib=1)
+    done = lx.load(file)[name].offload(limits=little, fp="reassociate", contract=False, **tiles)
     first = emit.kernel(done.derivation, fp=done.fp)
     names = thresholds_of(done.derivation)
     most, seen = 2**31 - 1, set[int]()

@@ -40,6 +40,10 @@ SIZES: dict[str, tuple[Numbers, ...]] = {
         {"heads": 2, "n": 70, "width": 9},
         {"heads": 1, "n": 1, "width": 1},
     ),
+    "attention_rows": (
+        {"heads": 2, "n": 70, "width": 9, "scale": 0.5},
+        {"heads": 1, "n": 1, "width": 1, "scale": 0.5},
+    ),
     "backwards_solve": ({"n": 37}, {"n": 1}),
     "backprop": (
         {"inputs": 300, "hidden": 16, "outputs": 3, "eta": 0.3, "momentum": 0.5},
@@ -95,6 +99,7 @@ SMALL: dict[str, Numbers] = {
     "alignment": {"n": 4, "m": 3, "gap": 2},
     "attention": {"queries": 3, "keys": 5, "width": 2},
     "attention_heads": {"heads": 2, "n": 5, "width": 2},
+    "attention_rows": {"heads": 2, "n": 5, "width": 2, "scale": 0.5},
     "alternating": {"steps": 2, "n": 5},
     "chain_order": {"n": 5},
     "cosine_sums": {"count": 4, "n": 5},
@@ -127,6 +132,7 @@ RATIONAL: dict[str, dict[str, str]] = {
         "1 / sqrtf(width)": "1 / (1 + width)",
         "expf(weight[h][i][j] - most)": "(1 / (1 + (most - weight[h][i][j])))",
     },
+    "attention_rows": {"expf(weight[j] - most)": "(1 / (1 + (most - weight[j])))"},
     "backprop": {"expf(-sum)": "(sum * sum)"},
     "loc_vol_calib": {
         "exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now))": "(0.3 + beta * x + z * z * nu * now)",

@@ -28,6 +28,7 @@ from loopxform.transforms import (
     PromoteToLocal,
     Relayout,
     Rematerialise,
+    Reorder,
     Reverse,
     Rfactor,
     RoundRobin,
@@ -52,7 +53,8 @@ OTHERS = frozenset([
     "vectorise", "warp-tile", "pipeline", "block-cyclic", "serpentine", "pack",
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
-    "atomic-updates", "privatise-updates", "widen-updates", "buffer-box", "turn-accesses",
+    "atomic-updates", "privatise-updates", "widen-updates", "buffer-box",
+    "turn-accesses", "online-softmax",
 ])
 # fmt: on
 """Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`.
@@ -63,7 +65,7 @@ CHOSEN = (
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
     *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
-    BufferSlice,
+    *(BufferSlice, Reorder),
 )
 """What `Chooser` has parameters for."""
 
@@ -121,6 +123,7 @@ class Chooser:
             lambda: Split(self.loop(fn), "full-tiles"),
             lambda: ScalarToMemory(self.scalar(fn)),
             lambda: UnitLoop(self.place(fn), rng.choice("112")),
+            lambda: Reorder(self.place(fn), rng.choice("112")),
             lambda: ClampEdges((self.scalar(fn),)),
             lambda: Pad(self.staged(fn)),
             lambda: SeparateFullTiles(self.innermost_group(fn)),

@@ -8,7 +8,7 @@ have so few elements (`assume` it).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -151,6 +151,19 @@ def _inside(
         assert size is not None
         parts += [Bin(">=", lo, Const(0)), Bin("<=", hi, size)]
     return always(fn, path, conjunction(parts))
+
+
+def few_elements(fn: Function, arrays: Collection[str]) -> list[Expr]:
+    """That an int can number the elements of arrays of the caller's that have rows of a known
+    length, and as many of them as the caller says."""
+    known = [p for p in fn.objects if p.name in arrays and len(p.shape) > 1]
+    fixed = host_scalars(fn)
+    told = [p for p in known if None not in p.shape and _names(p) <= fixed and "." not in p.name]
+    return [*dict.fromkeys(c for p in told for c in _few(p))]
+
+
+def _names(p: Param) -> set[str]:
+    return {n for d in p.shape if d is not None for n in names(d)}
 
 
 def _few(p: Param) -> Iterator[Bin]:

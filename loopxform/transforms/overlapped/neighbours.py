@@ -10,6 +10,7 @@ from itertools import pairwise
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, Function, Stmt
 from loopxform.ir.visit import Path, map_body, reads, replace_at, writes
+from loopxform.transforms.restructure.places import later
 from loopxform.transforms.sites import one_loop, trusted
 
 
@@ -20,7 +21,7 @@ def not_neighbours(fn: Function, loops: tuple[str, ...]) -> tuple[Obstacle, ...]
     if wrong:
         return wrong
     paths = paths_of(fn, loops)
-    if any((*a[:-1], a[-1] + 1) != b for a, b in pairwise(paths)):
+    if any(later(a, 1) != b for a, b in pairwise(paths)):
         text, loc = "the nests do not follow one another", trusted(sites[0]).loop.origin.loc
         return (Obstacle("LX202", text, loc, remedy="name neighbours in the order of text"),)
     return ()
@@ -33,7 +34,7 @@ def paths_of(fn: Function, loops: tuple[str, ...]) -> tuple[Path, ...]:
 
 def seen_by_others(fn: Function, paths: tuple[Path, ...]) -> frozenset[str]:
     """The arrays that others read, or that the caller sees."""
-    for path in sorted(paths, reverse=True):
+    for path in sorted(paths, key=lambda p: abs(p[-1]), reverse=True):
         fn = replace_at(fn, path, ())
     return reads(fn.body) | {p.name for p in fn.objects}.difference(fn.scratch)
 
@@ -42,7 +43,7 @@ def with_one_for_all(fn: Function, paths: tuple[Path, ...], s: Stmt) -> Function
     """With a statement in the place of nests, and without arrays that nothing uses any more."""
     first = paths[0]
     for n in reversed(range(1, len(paths))):
-        fn = replace_at(fn, (*first[:-1], first[-1] + n), ())
+        fn = replace_at(fn, later(first, n), ())
     fn = replace_at(fn, first, (s,))
     used = reads(fn.body) | writes(fn.body)
     return replace(fn, body=map_body(fn.body, lambda s: () if _is_unused(s, used) else (s,)))

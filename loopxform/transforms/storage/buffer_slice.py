@@ -187,7 +187,7 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
     found = _slice(fn, site, array)
     if isinstance(found, Obstacle):
         return found
-    box = existing_box(fn, array)
+    box = _own_box(fn, array) or existing_box(fn, array)
     if box is None:
         text = f"the part of '{array}' that is touched has no known bounds"
         return Obstacle(_BOUNDS, text, remedy="leave it where it is")
@@ -208,6 +208,23 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
         return replace(buffer, back=True)
     text = f"an iteration of '{site.loop.var}' may leave elements of the slice of '{array}' alone"
     return Obstacle(_WRITTEN, text, remedy="leave it where it is")
+
+
+def _own_box(fn: Function, array: str) -> Extent | None:
+    """The elements of an array that the function declares beside its loops; None of any other."""
+    for s in fn.body:
+        if isinstance(s, Decl) and s.name == array and s.shape:
+            return Extent(array, tuple(map(_plain, s.shape)), None, corner=True)
+    return None
+
+
+def _plain(size: Expr) -> Expr:
+    """Without the 1 that an array has at least."""
+    match size:
+        case Bin("max", e, Const(1)) | Bin("max", Const(1), e):
+            return e
+        case _:
+            return size
 
 
 def _slice(fn: Function, site: LoopSite, array: str) -> tuple[Expr | None, ...] | Obstacle:
@@ -242,7 +259,8 @@ def _common(found: dict[Poly, Expr], moving: Set[str]) -> Expr | None:
 
 
 def _unmodelled(fn: Function, body: tuple[Stmt, ...], array: str) -> Obstacle | None:
-    if array not in {p.name for p in fn.objects if p.array}:
+    beside = {s.name for s in fn.body if isinstance(s, Decl) and s.shape}
+    if array not in beside | {p.name for p in fn.objects if p.array}:
         text = f"'{array}' is not an array of the caller's"
         return Obstacle(_OTHER, text, remedy="name a parameter or a global")
     for _, s in walk(body):
