@@ -27,6 +27,7 @@ from loopxform.ir.nodes import (
     Bin,
     Const,
     Copy,
+    Decl,
     Expr,
     For,
     Function,
@@ -41,6 +42,7 @@ from loopxform.ir.visit import (
     Path,
     along,
     declared,
+    enclosing,
     loads,
     loops,
     map_body,
@@ -137,7 +139,7 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
     if any(not _covers(s, loop) for s in items):
         yield f"the loop over '{item}' does not run over the {rows} elements of a work-item"
     shared = (Space.LOCAL, Space.GLOBAL)
-    private = {n for n, d in declared(fn.body).items() if d.space not in shared and d.shape}
+    private = {d.name for d in _in_kernels(fn) if d.space not in shared and d.shape}
     tiles = {n for n, d in declared(fn.body).items() if d.space is Space.LOCAL}
     paths = ((*site.path, *p) for p, s in inside if isinstance(s, For) and s.var == item)
     if any(reverse_obstacles(fn, p) for p in paths):
@@ -158,6 +160,13 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
             tests = [c for cond in _holding(around, path) for c in conjuncts(cond)]
             if not all(_tested(c, tests, loop, item) for c in fixed[1]):
                 yield f"memory is touched where '{loop.var} + {item}' may be past the end"
+
+
+def _in_kernels(fn: Function) -> Iterator[Decl]:
+    """What is declared inside mapped loops: other arrays belong to all work-items."""
+    for path, s in walk(fn.body):
+        if isinstance(s, Decl) and any(isinstance(x, For) and x.level for x in enclosing(fn, path)):
+            yield s
 
 
 def _holding(around: tuple[Stmt, ...], path: Path) -> Iterator[Expr]:
