@@ -297,7 +297,13 @@ def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, 
     alone = all(line.startswith("#include <") for line in plan.prelude)
     first = f"{stem}.h" if alone else ""
     tuned, asks_warp = bool(plan.thresholds), plan.asks_warp
-    above = runtime.text(version, header=first, tuned=tuned, asks_warp=asks_warp)
+    above = runtime.text(
+        version,
+        header=first,
+        tuned=tuned,
+        asks_warp=asks_warp,
+        has_loops_in_order=bool(plan.in_order),
+    )
     parts = {"entry": entry(plan), "runtime": above, "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
     return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)

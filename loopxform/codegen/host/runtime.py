@@ -85,7 +85,8 @@ class Runtime:
     """What templates/runtime.c.j2 prints: `shared` is the name of what the files share, `helpers`
     are macros that the parts use; `tuned` says that a part has thresholds, which tuning files may
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
-    `has_matrices` that one has matrices behind pointers to rows."""
+    `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
+    may run what one work-item would do."""
 
     shared: str
     key_length: int
@@ -96,6 +97,7 @@ class Runtime:
     tuned: bool
     asks_warp: bool
     has_matrices: bool
+    has_loops_in_order: bool
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -118,13 +120,13 @@ def text(
     tuned: bool = False,
     asks_warp: bool = False,
     has_matrices: bool = False,
+    has_loops_in_order: bool = False,
 ) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
-    there is one that needs nothing else above it. `tuned`, `asks_warp`, `has_matrices`: see
-    `Runtime`."""
+    there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    asked = header, tuned, asks_warp, has_matrices
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
 
