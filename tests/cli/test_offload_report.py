@@ -286,11 +286,11 @@ def test_what_is_too_hard_stays_as_it_is_and_is_not_kept(
     monkeypatch.setenv("LOOPXFORM_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "f.c"
     file.write_text(hard(60) + EASY)
-    command = ["offload", str(file), "-o", str(tmp_path), "--time-limit", "1"]
+    command = ["offload", str(file), "-o", str(tmp_path), "--time-limit", "2"]
     for _ in range(2):
         began = cpu_seconds()
         assert main(command) == 0
-        assert 0.5 < cpu_seconds() - began < 5
+        assert 1 < cpu_seconds() - began < 8
         said = capsys.readouterr().out
         why = "time limit: too hard to analyse within it [LX104]"
         assert f"left on the host, in 'hard': {why}" in said
