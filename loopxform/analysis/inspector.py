@@ -22,6 +22,7 @@ from dataclasses import replace
 from loopxform.analysis.accesses import Guards, touched
 from loopxform.analysis.assumptions import may_share
 from loopxform.analysis.extent import NoExtent, explain
+from loopxform.analysis.largest_value import greatest
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
@@ -88,9 +89,16 @@ def inspected(fn: Function, read: Function) -> Inspected:
     """The program with ends for arrays that have none, as far as an inspector can find them;
     `read` is the program with loops on data as loops of the tree."""
     arrays = [p for p in fn.objects if _is_open(p) and isinstance(explain(read, p.name), NoExtent)]
-    if not arrays:
-        return Inspected(fn)
-    ends: dict[str, str] = {}
+    keyed = [p for p in fn.objects if _is_keyed(fn, p)]
+    found = _inspected(fn, arrays, keyed) if keyed else None
+    if found is not None and found.inspector is not None:
+        return found
+    return _inspected(fn, arrays, []) if arrays else Inspected(fn)
+
+
+def _inspected(fn: Function, arrays: list[Param], keyed: list[Param]) -> Inspected:
+    """The same of these arrays; the ends of what keys are elements of are to be those declared."""
+    opened, arrays, ends = {p.name for p in arrays}, [*arrays, *keyed], dict[str, str]()
     for p in arrays:
         named = replace(fn, params=(*fn.params, *(Param(e, INT) for e in ends.values())))
         ends[p.name] = fresh(named, f"lx_end_{p.name}")
@@ -110,15 +118,17 @@ def inspected(fn: Function, read: Function) -> Inspected:
     )
 
     def closed(p: Param) -> Param:
-        if p.name not in ends or _is_in_rows(p):
+        if p.name not in opened or _is_in_rows(p):
             return p
         return replace(p, shape=(Var(ends[p.name]), *p.shape[1:]), flat=False)
 
     numbers = (Param(e, INT, ends=a) for a, e in ends.items())
+    inside = (Bin("<=", Var(ends[p.name]), p.shape[0]) for p in keyed if p.shape[0] is not None)
     made = replace(
         fn,
         params=(*map(closed, fn.params), *numbers),
         globals=tuple(map(closed, fn.globals)),
+        assumes=(*fn.assumes, *inside),
     )
     return Inspected(made, inspector, tuple(ends.values()))
 
@@ -127,6 +137,21 @@ def _is_open(p: Param) -> bool:
     """Whether an array may have an end that only its subscripts tell."""
     whole = p.array and not (p.values or p.rows or p.tests or p.part_of or p.kept)
     return whole and p.shape[0] is None and all(d is not None for d in p.shape[1:])
+
+
+def _is_keyed(fn: Function, p: Param) -> bool:
+    """Whether data say which elements of an array of a declared size are updated: keys that are
+    out of range are for the user's own loops."""
+    if not p.array or p.values or p.rows or p.tests or p.part_of or p.kept or p.pointer:
+        return False
+    size, types = p.shape[0] if len(p.shape) == 1 else None, symbols(fn)
+    stores = (s.target for _, s in walk(fn.body) if isinstance(s, Assign))
+    keys = [t.index[0] for t in stores if isinstance(t, Load) and t.array == p.name]
+    by_data = [e for e in keys if any(isinstance(x, Load) for x in walk_expr(e))]
+    most = None if size is None else value_of(size)
+    return size is not None and any(
+        most is None or (greatest(e, types) or most) >= most for e in by_data
+    )
 
 
 def _is_in_rows(p: Param) -> bool:

@@ -1,0 +1,78 @@
+"""Keys of a histogram that are out of range: your own loops run, and say why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from c_project import PLAIN, SANITIZED, STRICT, cc, require_opencl, run_app
+
+import loopxform as lx
+
+LOOPS = {
+    "counts": "h[key[i]]++;",
+    "sums-under-a-condition": "if (key[i] != 3) h[key[i]] += key[i];",
+}
+PROGRAM = """
+void f(int n, int m, const int key[n], int h[restrict m])
+{{
+  for (int i = 0; i < n; i++)
+    {body}
+}}
+"""
+MAIN = """
+void f(int n, int m, const int *key, int *h);
+
+static int differs(int n, int m, int bad)
+{{
+  static int key[1000], h[16], own[16];
+  for (int i = 0; i < 16; i++)
+    h[i] = own[i] = i;
+  for (int i = 0; i < n; i++)
+    key[i] = i * 7 % 10;
+  if (bad && n > 0)
+    key[n / 2] = 12;
+  for (int i = 0; i < n; i++) {{
+    int *h = own;
+    {body}
+  }}
+  f(n, m, key, h);
+  for (int i = 0; i < 16; i++)
+    if (h[i] != own[i])
+      return 1;
+  return 0;
+}}
+
+int main(void)
+{{
+  return differs(1000, 10, 0) || differs(0, 10, 0) || differs(1, 1, 0) || differs(1000, 10, 1);
+}}
+"""
+
+
+@pytest.mark.parametrize("case", LOOPS)
+def test_they_are_for_the_host(case: str, tmp_path: Path) -> None:
+    require_opencl()
+    file = tmp_path / "f.c"
+    file.write_text(PROGRAM.format(body=LOOPS[case]))
+    lx.load(file).offload("f").write(tmp_path)
+    (tmp_path / "main.c").write_text(MAIN.format(body=LOOPS[case]))
+    files = ["f_opencl.c", "main.c", "-o", "app", "-lOpenCL", "-lm"]
+    built = cc(tmp_path, *STRICT, "-Wno-shadow", *PLAIN, *SANITIZED, *files)
+    assert built.returncode == 0, built.stderr
+    leaks = {"ASAN_OPTIONS": "detect_leaks=0"}
+    done = run_app(
+        tmp_path / "app", whole=True, LOOPXFORM_HOST="never", LOOPXFORM_VERBOSE="1", **leaks
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("a subscript of 'h' is beyond its m elements; running") == 1
+    assert done.stderr.count("on the device") == 2
+
+
+def test_bytes_need_no_look(tmp_path: Path) -> None:
+    text = PROGRAM.format(body=LOOPS["counts"]).replace("const int key", "const unsigned char key")
+    for size, looks in (("256", False), ("255", True), ("m", True)):
+        file = tmp_path / "f.c"
+        file.write_text(text.replace("restrict m]", f"{size}]"))
+        lx.load(file).offload("f").write(tmp_path)
+        assert ("lx_inspect_f" in (tmp_path / "f_opencl.c").read_text()) == looks
