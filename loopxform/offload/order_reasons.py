@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from loopxform.analysis.extrema import extremum
 from loopxform.analysis.verdict import LoopVerdict
-from loopxform.ir.nodes import For, Var
+from loopxform.ir.nodes import Assign, For, If, Var
 from loopxform.ir.printer import expr_text
+from loopxform.ir.visit import walk
 from loopxform.ir.whiles import condition
 from loopxform.offload.reductions import reason
 
@@ -22,7 +24,7 @@ def in_order(s: For, verdict: LoopVerdict | None, sought: Mapping[str, str]) -> 
         return "it cannot be mapped"
     if verdict.reasons:
         named = tuple(str(x) for x in verdict.idioms if x.kind in ("scan", "compaction"))
-        parts = (verdict.reasons[0].message, *named, _remedy(verdict))
+        parts = (verdict.reasons[0].message, *named, _remedy(verdict) or _apart(s))
         return "; ".join(x for x in parts if x)
     if verdict.reductions:
         return reason(verdict, sought)
@@ -41,3 +43,23 @@ def _remedy(verdict: LoopVerdict) -> str:
         return ""
     arrays = ", ".join(dict.fromkeys(m.split()[3].rstrip(",") for m in messages))
     return f"read what later iterations write from a copy of {arrays} made before"
+
+
+def _apart(s: For) -> str:
+    """Two extrema of which the second one is looked for where the first has not changed."""
+    for _, x in walk(s.body):
+        inner = x.orelse[0] if isinstance(x, If) and len(x.orelse) == 1 else None
+        if isinstance(x, If) and isinstance(inner, If) and not inner.orelse:
+            first, second = _extremum(x), _extremum(inner)
+            if first and second and first != second:
+                both = f"test for {first} and {second} apart"
+                return f"{both} (if in place of else if): they are extrema"
+    return ""
+
+
+def _extremum(s: If) -> str:
+    """The scalar that becomes an extremum in the branch, alone."""
+    only = s.then[0] if len(s.then) == 1 else None
+    if not isinstance(only, Assign) or not isinstance(only.target, Var) or only.op:
+        return ""
+    return only.target.name if extremum(s.cond, only.value, only.target) else ""

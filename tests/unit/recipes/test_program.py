@@ -298,3 +298,15 @@ def test_refusal(case: str, golden: Golden) -> None:
     with pytest.raises(LoopxformError) as e:
         emit.kernel(offload(before.start, {}).derivation)
     golden.check(e.value.render(sources) + "\n")
+
+
+def test_two_extrema_that_one_condition_parts_have_a_remedy() -> None:
+    """Which is one: the loop is a reduction then."""
+    text = """void f(int n, const float a[restrict n], float out[restrict 2])
+    { float max = a[0], min = a[0]; for (int i = 1; i < n; i++) {
+        if (a[i] > max) max = a[i]; else if (a[i] < min) min = a[i]; }
+      out[0] = max; out[1] = min; }"""
+    (part,) = loads(text)["f"].offload().parts
+    assert "test for max and min apart (if in place of else if): they are extrema" in part.why
+    parts = loads(text.replace("else if", "if"))["f"].offload().parts
+    assert any("reduction of max (max), min (min)" in p.why for p in parts)
