@@ -80,7 +80,8 @@ def in_parts(program: Program, s: For) -> bool:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
         return False
     reduced = KINDS["reduce"].tiles
-    by_group = not Rfactor(s.var, str(reduced.Tx), allowed, "strided").check(w.fn)
+    ordered = Rfactor(s.var, str(reduced.Tx), allowed, "strided").check(w.fn)
+    by_group = not ordered
     costs = program.costs
     in_order = isinstance(scan_of(w.fn, resolve(w.fn, s.var)[0].path), Scan)
     alone = costs.scan_terms if in_order else costs.item_terms
@@ -94,7 +95,8 @@ def in_parts(program: Program, s: For) -> bool:
         (combined,) = made - {chunk}
         program.partial[chunk] = f"partial results of {reason(verdict, program.sought)}"
         if size != 1:
-            program.why[combined] = f"combines {program.partial[chunk]}"
+            why = f", in order: {ordered[0].message} ({ordered[0].remedy})" if ordered else ""
+            program.why[combined] = f"combines {program.partial[chunk]}{why}"
     if by_group:
         program.reducing.add(combined)
     program.derivation = w.derivation
