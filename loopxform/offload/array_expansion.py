@@ -136,6 +136,14 @@ def lacks_room(fn: Function, path: Path, new: Decl) -> str:
     return "it would be much larger than the other arrays"
 
 
+def has_room_for_iterations(fn: Function, path: Path, after: Function) -> bool:
+    """Whether there is room for the arrays that steps have given to all iterations of the loop at
+    `path`: those of the groups that run at once are few."""
+    known = declared(fn.body)
+    made = (d for n, d in declared(after.body).items() if d.shape and d != known.get(n))
+    return not any(lacks_room(fn, path, d) for d in made if value_of(d.shape[0]) is None)
+
+
 def open_extents(fn: Function, new: Decl) -> list[str]:
     """What the extents of an array mention that is not known before the first kernel."""
     fixed = frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)

@@ -25,7 +25,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, declared, loops, walk
-from loopxform.offload.array_expansion import lacks_room
+from loopxform.offload.array_expansion import has_room_for_iterations, lacks_room
 from loopxform.offload.attention import attention_versions
 from loopxform.offload.iteration_nests import IterationNests, iteration_nests
 from loopxform.offload.pipeline_plan import PipelinePlan
@@ -262,17 +262,11 @@ def _grouped(
     """A group for each iteration, where there is room for the arrays of all; of several loops as
     one, which takes fewer arrays, where there is not."""
     found = grouped(fn, site.path, limits, options, whole=whole)
-    if found is None or _are_few(fn, site, found):
+    if found is None or has_room_for_iterations(fn, site.path, found.tiled.function):
         return found
     found = grouped(fn, site.path, limits, options, whole=whole, in_one=True)
-    return None if found is None or not _are_few(fn, site, found) else found
-
-
-def _are_few(fn: Function, site: LoopSite, found: Grouped) -> bool:
-    """Whether there is room for the arrays: those of groups that run at once are few."""
-    made = _arrays_beside(fn, found.tiled.function)
-    wide = [d for d in made if value_of(d.shape[0]) is None]
-    return not any(lacks_room(fn, site.path, d) for d in wide)
+    fits = found is not None and has_room_for_iterations(fn, site.path, found.tiled.function)
+    return found if fits else None
 
 
 def _items(alone: Derivation, site: LoopSite, limits: Limits, options: Options) -> Tiled | None:

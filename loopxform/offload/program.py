@@ -31,6 +31,7 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.ir.whiles import is_while
+from loopxform.offload.array_expansion import has_room_for_iterations
 from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
@@ -262,7 +263,8 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
     versioned = scan_versions.in_versions(here, done, wish.sizes, limits, wish.options)
     if wish.sizes or versioned is not done or program.alone:
         return versioned
-    return nest_with_groups(here, done, limits, wish.options)
+    chosen = nest_with_groups(here, done, limits, wish.options)
+    return chosen if has_room_for_iterations(here.function, here.path, chosen.function) else done
 
 
 def _of_programs(limits: Limits) -> Limits:

@@ -102,15 +102,19 @@ def test_touches_only_what_the_c_program_touches(case: str, recipe: Recipe, tmp_
     assert not compare({n: expected[n] for n in after}, after)
 
 
-def test_no_element_is_read_that_no_iteration_reads() -> None:
-    """Every second one is: the last of an even number is not there."""
+EVERY_OTHER = ("i = 0; i < m; i += 2", "i = 1; i < m; i += 3", "i = m - 2; i >= 1; i -= 3")
+
+
+@pytest.mark.parametrize("header", EVERY_OTHER)
+def test_no_element_is_read_that_no_iteration_reads(header: str) -> None:
+    """The last one of an even number is not there, say."""
     text = """void f(int m, int n, const int a[restrict m][n], int x[restrict m][n],
       int z[restrict m])
-    { for (int i = 0; i < m; i += 2) { int s = z[i];
-        for (int j = i; j < n; j++) { s ^= a[i][j]; x[i][j] = s; } } }"""
+    { for (int HEADER) { int s = z[i];
+        for (int j = i; j < n; j++) { s ^= a[i][j]; x[i][j] = s; } } }""".replace("HEADER", header)
     plan = emit.kernel(loads(text)["f"].offload().derivation)
-    for m in (1, 4, 5):
-        args = arguments(plan.start, {"m": m, "n": 6}, 1)
+    for m in (1, 4, 5, 6, 7):
+        args = arguments(plan.start, {"m": m, "n": 9}, 1)
         expected = copy.deepcopy(args)
         Program(plan.start).run(expected)
         execute(plan, args, seed=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
+from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -246,7 +246,8 @@ class _Clamping:
     def _is_dense(self, g: Guard) -> bool:
         """Whether what is checked takes all values below the limit: a loop counts it by ones."""
         counting = [s for s in self.loops if s.var in names(g.index)]
-        return not counting or any(value_of(s.step) == 1 for s in counting)
+        by = (poly(s.step) * poly(g.index).coefficient(s.var) for s in counting)
+        return not counting or any(p.value in (1, -1) for p in by)
 
     def _gap(self, index: Poly, g: Guard) -> int | None:
         """How far ahead of the guarded index `index` is, if by a constant."""

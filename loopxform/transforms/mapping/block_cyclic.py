@@ -139,7 +139,7 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
     if any(not _covers(s, loop) for s in items):
         yield f"the loop over '{item}' does not run over the {rows} elements of a work-item"
     shared = (Space.LOCAL, Space.GLOBAL)
-    private = {d.name for d in _in_kernels(fn) if d.space not in shared and d.shape}
+    private = {d.name for d in _inside_loops(fn) if d.space not in shared and d.shape}
     tiles = {n for n, d in declared(fn.body).items() if d.space is Space.LOCAL}
     paths = ((*site.path, *p) for p, s in inside if isinstance(s, For) and s.var == item)
     if any(reverse_obstacles(fn, p) for p in paths):
@@ -162,10 +162,10 @@ def problems(fn: Function, site: LoopSite, item: str, width: int) -> Iterator[st
                 yield f"memory is touched where '{loop.var} + {item}' may be past the end"
 
 
-def _in_kernels(fn: Function) -> Iterator[Decl]:
-    """What is declared inside mapped loops: other arrays belong to all work-items."""
+def _inside_loops(fn: Function) -> Iterator[Decl]:
+    """What is declared inside loops: other arrays belong to all work-items."""
     for path, s in walk(fn.body):
-        if isinstance(s, Decl) and any(isinstance(x, For) and x.level for x in enclosing(fn, path)):
+        if isinstance(s, Decl) and any(isinstance(x, For) for x in enclosing(fn, path)):
             yield s
 
 

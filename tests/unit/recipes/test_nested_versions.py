@@ -10,7 +10,9 @@ from conftest import Golden
 from deriving import assert_same_meaning, c, untiled
 
 from loopxform.codegen import emit
+from loopxform.ir.affine import value_of
 from loopxform.ir.printer import listing
+from loopxform.ir.visit import declared
 from loopxform.offload.program import offload
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
@@ -192,6 +194,21 @@ def test_each_nest_of_a_function_has_versions() -> None:
             *("suff_outer_par_0", "suff_intra_par_1", "suff_outer_par_2", "suff_intra_par_3")
         ]
         assert_same_meaning(untiled(source), done.function, (0, 1, 4))
+
+
+@pytest.mark.parametrize(("size", "versions"), [(2000, 2), (20000, 0)])
+def test_no_array_of_an_iteration_is_there_for_all_of_a_nest(size: int, versions: int) -> None:
+    """One that has no room in a group leaves a work-item for each iteration, among other nests."""
+    body = "for (int p = 0; p < n; p++) for (int i = 0; i < n; i++)"
+    text = c(
+        f"{body} b[p][i] = p - i; {body} {{ int t[{size}]; for (int j = 0; j < {size}; j++) "
+        f"t[j] = j * i + b[p][i]; for (int j = 0; j < m; j++) x[p][i][j] = t[j * 7 % {size}]; }}",
+        "int n, int m, int b[restrict n][n], int x[restrict n][n][m]",
+    )
+    done = offload(untiled(text), {}, GENERIC).derivation
+    assert len(labels(done)) == versions
+    extents = [d.shape for d in declared(done.function.body).values() if d.shape]
+    assert all(value_of(shape[0]) is not None for shape in extents)
 
 
 @pytest.mark.parametrize(

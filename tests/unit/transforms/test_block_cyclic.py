@@ -63,6 +63,16 @@ def test_listing(golden: Golden) -> None:
     golden.check(assert_step(MM, *MAPPED, *DEALT))
 
 
+def test_arrays_of_the_function_are_no_registers(golden: Golden) -> None:
+    """Unlike those in its loops, they have elements of all work-items."""
+    source = c(
+        "float w[max]; for (int i = 1; i < n; i++) w[i] = x[i]; "
+        "for (int j = 1; j < n; j++) b[j] = w[j];",
+        "int n, float b[n], float x[n + 9]",
+    ).replace("max", "n + 1")
+    golden.check(assert_step(source, *ITEMS, "block-cyclic ii i 2"))
+
+
 def test_kernel(golden: Golden) -> None:
     golden.check(emit.kernel(derived(MM, *MAPPED, *DEALT)).source)
 
