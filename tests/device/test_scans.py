@@ -45,6 +45,10 @@ CASES = {
         loop("if (a[k] > s) s = a[k]; y[k] = s;", "float s = -1;"),
         "int n, const float a[restrict n], float y[restrict n]",
     ),
+    "maximum-of-bytes": Case(
+        loop("if (a[k] > s) s = a[k]; y[k] = s;", "int s = -1;"),
+        "int n, const unsigned char a[restrict n], int y[restrict n]",
+    ),
     "several": Case(
         loop(
             "s += a[k]; if (m < a[k]) m = a[k]; z ^= a[k]; y[k] = s - m;",

@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from loopxform.analysis.abstract_values import limits
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -91,13 +92,22 @@ def inseparable(
         )
     if op not in ("min", "max"):
         return None
-    if any(type_of(e, types) != own for _, e in found):
+    if not all(_holds(own, type_of(e, types)) for _, e in found):
         return f"an operand is converted to {own}", f"convert it first, and compare the {own}"
     if own.is_float and len(found) > 1:
         return "it is updated more than once", "combine the operands first"
     if own.is_float and any(_takes_nan(name, s) for s, _ in found):
         return "a NaN replaces what was found before", "take an operand where the comparison holds"
     return None
+
+
+def _holds(own: Scalar, operand: Scalar) -> bool:
+    """Whether an integer type has all values of an operand, so that both compare alike; of real
+    numbers, which functions may round, whether it is the same."""
+    if not (own.is_integer and operand.is_integer):
+        return operand == own
+    (low, high), (least, most) = limits(own), limits(operand)
+    return low <= least and most <= high
 
 
 def is_truth(fn: Function, name: str) -> bool:

@@ -32,6 +32,10 @@ LISTINGS = {
     "any": (loop("t = a[k] > 3 || t;"), "rfactor k 4"),
     "all-of-scalars": (loop("t = t && n > 3;"), "rfactor k 4"),
     "maximum": (loop("if (a[k] > t) t = a[k];"), "rfactor k 4"),
+    "maximum-of-shorts": (
+        loop("if (a[k] > t) t = a[k];", "int n, unsigned short a[n], long s[1]"),
+        "rfactor k 4",
+    ),
     "minimum": (loop("t = a[k] <= t ? a[k] : t;"), "rfactor k 4"),
     "narrow": (loop("t += a[k];", "int n, short a[n], short s[1]"), "rfactor k 4"),
     "wide": (loop("t += a[k];", "int n, long a[n], int s[1]"), "rfactor k 4"),
@@ -125,6 +129,7 @@ REFUSALS = {
     "no-truth": (loop("if (k > 2) t = t && k < 9;"), "rfactor k 2"),
     "bool": (loop("t ^= a[k];", "int n, int a[n], _Bool s[1]"), "rfactor k 4"),
     "converted": (loop("if (a[k] > t) t = a[k];", "int n, int a[n], unsigned s[1]"), "rfactor k 4"),
+    "wider": (loop("if (a[k] > t) t = a[k];", "int n, long a[n], int s[1]"), "rfactor k 4"),
     "nan": (loop("t = t < a[k] ? t : a[k];", REAL), "rfactor k 4"),
     "last-place": (PLACE.replace(">", ">=").replace("if (", "if (k & 1) if ("), "rfactor k 4"),
     "last-place-of-numbers": (
