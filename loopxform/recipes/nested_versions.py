@@ -20,18 +20,13 @@ from math import prod
 
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import (
     Path,
-    declared,
-    names,
     perfect_nest,
     resolve,
-    walk,
-    writes,
 )
 from loopxform.model.saturation import filling_items
 from loopxform.prepare.parallel_band import (
@@ -41,7 +36,7 @@ from loopxform.prepare.parallel_band import (
     sequential,
     with_own_elements,
 )
-from loopxform.recipes.buffered_slices import with_slices
+from loopxform.recipes.bounded_arrays import bounded_arrays
 from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.in_step import (
@@ -58,9 +53,8 @@ from loopxform.recipes.versions import REFUSALS, filling, is_counted, time_text,
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
-from loopxform.transforms import Assume, BoundExtent, Derivation, possible, thresholds_of
+from loopxform.transforms import Derivation, possible, thresholds_of
 from loopxform.transforms.edges.bounds import trip_count
-from loopxform.transforms.storage.bound_extent import possible_values
 
 ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 """Recipes in which a work-item runs an iteration, in order, or several."""
@@ -253,7 +247,7 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
     """With slices that an iteration uses again in local memory, and arrays of an iteration."""
-    bounded = _bounded(nest, limits.local_bytes // limits.costs.resident_groups, rows=False)
+    bounded = bounded_arrays(nest, limits.local_bytes // limits.costs.resident_groups, rows=False)
     if bounded is None:
         return found
     derive = partial(one_nest, bounded.nest, {}, "group", limits, options, strict=True)
@@ -303,7 +297,7 @@ def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Gro
 def _in_a_warp(nest: Nest, room: int, limits: Limits, options: Options) -> Grouped | None:
     """A group of a warp for each iteration, with slices that it uses again in so much of local
     memory, in bytes."""
-    bounded = _bounded(nest, room, rows=True)
+    bounded = bounded_arrays(nest, room, rows=True)
     if bounded is None or not bounded.buffers:
         return None
     sizes = {"Ty": 1, "Tx": limits.warp}
@@ -311,57 +305,6 @@ def _in_a_warp(nest: Nest, room: int, limits: Limits, options: Options) -> Group
     tiled = possible(derive, *REFUSALS)
     found = None if isinstance(tiled, LoopxformError) else _counted(bounded.nest, tiled)
     return None if found is None else replace(found, fits=bounded.fits)
-
-
-@record
-class _Bounded:
-    """A nest with arrays of fixed sizes in its iterations, `buffers` of slices among them, and the
-    conditions under which these do."""
-
-    nest: Nest
-    buffers: frozenset[str]
-    fits: tuple[Expr, ...]
-
-
-def _bounded(nest: Nest, room: int, *, rows: bool) -> _Bounded | None:
-    """Slices that an iteration uses again, or `rows` alone, get buffers, which are arrays of the
-    iteration, and these a fixed size where their extents are parameters, of at most so many bytes
-    together."""
-    sliced, taken = with_slices(nest, room, rows=rows)
-    arrays = [s for _, s in walk(sliced.innermost.body) if isinstance(s, Decl) and _is_open(s)]
-    known = frozenset(p.name for p in nest.function.objects if not p.array)
-    fixed = known - writes(nest.function.body)
-    if sliced is nest and not arrays:
-        return None
-    if not all(names(e) <= fixed for d in arrays for e in d.shape):
-        return None
-    w = Work(sliced.derivation.titled("Arrays of a fixed size"), {})
-    fits = dict[str, Expr]()
-    for decl in arrays:
-        most = _most(decl, (room - taken) // len(arrays))
-        for e in (x for d in decl.shape for x in possible_values(d) if value_of(x) is None):
-            asked = Bin("<=", e, Const(most))
-            fits[condition_text(asked)] = asked
-        sizes = tuple(str(value_of(e) or most) for e in decl.shape)
-        assumed = [Assume(t) for t in fits]
-        if most < 1 or not w.attempt(*assumed, BoundExtent(decl.name, sizes)):
-            return None
-    buffers = declared(sliced.innermost.body).keys() - declared(nest.innermost.body).keys()
-    return _Bounded(nest.of(w.derivation), frozenset(buffers), tuple(fits.values()))
-
-
-def _is_open(decl: Decl) -> bool:
-    return any(value_of(e) is None for e in decl.shape)
-
-
-def _most(decl: Decl, share: int) -> int:
-    """How large the open dimensions of an array may be that has its share of the bytes."""
-    count = share // decl.type.bytes
-    for e in decl.shape:
-        count //= value_of(e) or 1
-    rank = sum(value_of(e) is None for e in decl.shape)
-    most = int(count ** (1 / rank))
-    return most + 1 if (most + 1) ** rank <= count else most
 
 
 # ---------------------------------------------------------------- the choice

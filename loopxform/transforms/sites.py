@@ -284,6 +284,16 @@ def unmapped(site: LoopSite, verb: str) -> tuple[Obstacle, ...]:
     )
 
 
+def plain_loop(fn: Function, ref: str, verb: str, name: str) -> LoopSite | tuple[Obstacle, ...]:
+    """The loop that a step changes as a whole, with a fixed header and not mapped yet, or what
+    stands in the way; `name` is what something new is to be called ("": the step chooses)."""
+    site = one_loop(fn, ref)
+    if isinstance(site, Obstacle):
+        return (site,)
+    unfit = (*whole_loop(site), *fixed_header(site), *unmapped(site, verb))
+    return (*unfit, *new_name(fn, name, site)) or site
+
+
 def no_wrap(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
     """Steps that compute `hi - lo`: where that is unsigned, it must be known not to wrap."""
     loop, types = site.loop, symbols(fn)

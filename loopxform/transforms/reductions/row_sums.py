@@ -49,14 +49,7 @@ from loopxform.ir.visit import (
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.reductions.partial import rounded
-from loopxform.transforms.sites import (
-    fixed_header,
-    new_name,
-    one_loop,
-    trusted,
-    unmapped,
-    whole_loop,
-)
+from loopxform.transforms.sites import one_loop, plain_loop, trusted
 
 SIGNS = {"+": 1, "-": -1}
 
@@ -76,18 +69,10 @@ class RowSums(Step):
     flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
+        site = plain_loop(fn, self.loop, self.verb, self.scalar)
+        if isinstance(site, tuple):
+            return site
         where = site.loop.origin.loc
-        structure = (
-            *whole_loop(site),
-            *fixed_header(site),
-            *unmapped(site, "row-sums"),
-            *new_name(fn, self.scalar, site),
-        )
-        if structure:
-            return structure
         why = self._obstacle(fn, site)
         if why is not None:
             remedy = "name a loop such as: x[i][j] = a + x[i-1][j] + x[i][j-1] - x[i-1][j-1];"

@@ -31,14 +31,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import (
-    fixed_header,
-    new_name,
-    one_loop,
-    trusted,
-    unmapped,
-    whole_loop,
-)
+from loopxform.transforms.sites import one_loop, plain_loop, trusted
 
 
 @record
@@ -54,17 +47,9 @@ class DeferUpdate(Step):
     usage: ClassVar[str] = "defer-update ARRAY LOOP [NAME]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        structure = (
-            *whole_loop(site),
-            *fixed_header(site),
-            *unmapped(site, "defer-update"),
-            *new_name(fn, self.name, site),
-        )
-        if structure:
-            return structure
+        site = plain_loop(fn, self.loop, self.verb, self.name)
+        if isinstance(site, tuple):
+            return site
         why = self._obstacle(fn, site)
         where = site.loop.origin.loc
         remedy = "name a loop such as: s += a[j]; x[i][j] = x[i - 1][j] + s;"

@@ -53,14 +53,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import (
-    fixed_header,
-    new_name,
-    one_loop,
-    trusted,
-    unmapped,
-    whole_loop,
-)
+from loopxform.transforms.sites import one_loop, plain_loop, trusted
 
 
 @record
@@ -75,17 +68,9 @@ class RowsApart(Step):
     usage: ClassVar[str] = "rows-apart LOOP [NAME]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        structure = (
-            *whole_loop(site),
-            *fixed_header(site),
-            *unmapped(site, "rows-apart"),
-            *new_name(fn, self.name, site),
-        )
-        if structure:
-            return structure
+        site = plain_loop(fn, self.loop, self.verb, self.name)
+        if isinstance(site, tuple):
+            return site
         where, var = site.loop.origin.loc, site.loop.var
         remedy = "name a loop such as: for (r...) for (k = p[r]; k < p[r + 1]; k++) y[k] = ...;"
         if site.loop.parallel:

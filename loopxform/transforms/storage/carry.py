@@ -57,14 +57,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import (
-    fixed_header,
-    new_name,
-    one_loop,
-    trusted,
-    unmapped,
-    whole_loop,
-)
+from loopxform.transforms.sites import one_loop, plain_loop, trusted
 
 SMALL = 128
 """Numbers below this are the same in every type."""
@@ -83,17 +76,9 @@ class Carry(Step):
     usage: ClassVar[str] = "carry ARRAY LOOP [NAME]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        structure = (
-            *whole_loop(site),
-            *fixed_header(site),
-            *unmapped(site, "carry"),
-            *new_name(fn, self.scalar, site),
-        )
-        if structure:
-            return structure
+        site = plain_loop(fn, self.loop, self.verb, self.scalar)
+        if isinstance(site, tuple):
+            return site
         where = site.loop.origin.loc
         if site.loop.parallel:
             text = f"the loop over '{site.loop.var}' is parallel"
