@@ -17,34 +17,15 @@ import importlib
 import multiprocessing
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import irregular_loops
 import numpy as np
+import row_loops
+import sparse_loops
+from loop_cases import REORDERED, Arrays, Case
 
 import loopxform as lx
-
-Arrays = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A function of C, its arguments for a size, the bytes that it moves, and what results are.
-    Inputs are drawn from `random`."""
-
-    text: str
-    arguments: Callable[[np.random.Generator, int], Arrays]
-    moved: Callable[[int], float]
-    expected: Callable[[Arrays], Arrays]
-    size: int
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def allowing(self, **options: Any) -> Case:
-        return replace(self, options=options)
-
-
-REORDERED: dict[str, Any] = {"reassociate": True}
 
 
 def _ints(random: np.random.Generator, shape: Any, high: int = 9) -> np.ndarray[Any, Any]:
@@ -81,16 +62,6 @@ def _histogram(n: int) -> Case:
     { for (int i = 0; i < n; i++) h[a[i]]++; }"""
     counted = {"h": lambda x: np.bincount(x["a"], minlength=256)}
     return Case(text, arguments, lambda n: 1.0 * n, lambda x: {"h": counted["h"](x)}, n)
-
-
-def _rows(body: str, expected: Callable[[Arrays], Arrays], **options: Any) -> Case:
-    def arguments(random: np.random.Generator, n: int) -> Arrays:
-        x = random.random((n, 2048), dtype=np.float32)
-        return {"n": n, "m": 2048, "x": x, "y": np.zeros((n, 2048), np.float32)}
-
-    params = "int n, int m, const float x[restrict n][m], float y[restrict n][m]"
-    text = f"#include <math.h>\nvoid f({params}) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
-    return Case(text, arguments, lambda n: 8.0 * n * 2048, expected, 16384, options)
 
 
 def _table(
@@ -130,102 +101,6 @@ def _integral(x: Arrays) -> Arrays:
     return {"y": np.cumsum(np.cumsum(a, 0, dtype=np.int32), 1, dtype=np.int32)}
 
 
-NORM = """float s = 0, q = 0;
-  for (int j = 0; j < m; j++) s += x[i][j];
-  float mean = s / m;
-  for (int j = 0; j < m; j++) q += (x[i][j] - mean) * (x[i][j] - mean);
-  float scale = 1 / sqrtf(q / m + 1e-5f);
-  for (int j = 0; j < m; j++) y[i][j] = (x[i][j] - mean) * scale;"""
-SOFTMAX = """float top = x[i][0], s = 0;
-  for (int j = 0; j < m; j++) if (x[i][j] > top) top = x[i][j];
-  for (int j = 0; j < m; j++) s += expf(x[i][j] - top);
-  for (int j = 0; j < m; j++) y[i][j] = expf(x[i][j] - top) / s;"""
-
-
-def _normed(a: Arrays) -> Arrays:
-    x = a["x"].astype(float)
-    centred = x - x.mean(1, keepdims=True)
-    return {"y": centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)}
-
-
-def _softmax(a: Arrays) -> Arrays:
-    e = np.exp(a["x"].astype(float) - a["x"].max(1, keepdims=True))
-    return {"y": e / e.sum(1, keepdims=True)}
-
-
-def _attention(**options: Any) -> Case:
-    """Heads of 2048 queries and keys, 64 wide: products, softmax of rows, products."""
-
-    def arguments(random: np.random.Generator, n: int) -> Arrays:
-        given = {x: random.random((n, 2048, 64), dtype=np.float32) for x in "qkv"}
-        scores = np.zeros((n, 2048, 2048), np.float32)
-        return {"h": n, "n": 2048, "d": 64, **given, "s": scores, "y": np.zeros_like(given["q"])}
-
-    def expected(a: Arrays) -> Arrays:
-        scores = a["q"] @ a["k"].transpose(0, 2, 1) / np.float32(8)
-        e = np.exp(scores - scores.max(2, keepdims=True))
-        return {"y": (e / e.sum(2, keepdims=True)) @ a["v"]}
-
-    shape = "[restrict h][n][d]"
-    params = f"int h, int n, int d, const float q{shape}, const float k{shape}, "
-    params += f"const float v{shape}, float s[restrict h][n][n], float y{shape}"
-    text = f"#include <math.h>\nvoid f({params}) {{ {ATTENTION} }}"
-    moved = 4 * 4.0 * 2048 * 64
-    return Case(text, arguments, lambda n: n * moved, expected, 32, options)
-
-
-ATTENTION = """float scale = 1 / sqrtf(d);
-  for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {
-    float t = 0;
-    for (int c = 0; c < d; c++) t += q[b][i][c] * k[b][j][c];
-    s[b][i][j] = t * scale; }
-  for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {
-    float top = s[b][i][0], sum = 0;
-    for (int j = 1; j < n; j++) if (s[b][i][j] > top) top = s[b][i][j];
-    for (int j = 0; j < n; j++) { s[b][i][j] = expf(s[b][i][j] - top); sum += s[b][i][j]; }
-    for (int j = 0; j < n; j++) s[b][i][j] /= sum; }
-  for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) for (int c = 0; c < d; c++) {
-    float t = 0;
-    for (int j = 0; j < n; j++) t += s[b][i][j] * v[b][j][c];
-    y[b][i][c] = t; }"""
-
-
-def _attention_scratch(**options: Any) -> Case:
-    """The three nests, whose scores nobody reads after a call."""
-    case = _attention(**options)
-    return replace(case, text=case.text.replace("void f", "#pragma loopxform scratch(s)\nvoid f"))
-
-
-def _attention_rows(**options: Any) -> Case:
-    """The same a query at a time, with its scores in an array of the iteration."""
-    case = _attention(**options)
-    shape = "[restrict h][n][d]"
-    params = f"int h, int n, int d, float scale, const float q{shape}, const float k{shape}, "
-    params += f"const float v{shape}, float y{shape}"
-    text = f"#include <math.h>\nvoid f({params}) {{ {ATTENTION_ROWS} }}"
-
-    def arguments(random: np.random.Generator, n: int) -> Arrays:
-        given = case.arguments(random, n)
-        del given["s"]
-        return {**given, "scale": 0.125}
-
-    return replace(case, text=text, arguments=arguments)
-
-
-ATTENTION_ROWS = """for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {
-    float w[n], top = -INFINITY, sum = 0;
-    for (int j = 0; j < n; j++) {
-      float t = 0;
-      for (int c = 0; c < d; c++) t += q[b][i][c] * k[b][j][c];
-      w[j] = t * scale;
-      if (w[j] > top) top = w[j]; }
-    for (int j = 0; j < n; j++) { w[j] = expf(w[j] - top); sum += w[j]; }
-    for (int c = 0; c < d; c++) {
-      float t = 0;
-      for (int j = 0; j < n; j++) t += w[j] * v[b][j][c];
-      y[b][i][c] = t / sum; } }"""
-
-
 def _transposition() -> Case:
     def arguments(random: np.random.Generator, n: int) -> Arrays:
         a = random.random((n, n), dtype=np.float32)
@@ -234,115 +109,6 @@ def _transposition() -> Case:
     text = """void f(int n, const float a[restrict n][n], float b[restrict n][n])
     { for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[j][i] = a[i][j]; }"""
     return Case(text, arguments, lambda n: 8.0 * n * n, lambda x: {"b": x["a"].T}, 8192)
-
-
-Matrix = Callable[[np.random.Generator, int], tuple[Any, Any, int]]
-"""The lengths of about so many rows, the columns of their entries, and how many columns there
-are."""
-
-
-def _csr(matrix: Matrix, mean: int) -> Case:
-    """A matrix of about 2^26 entries in compressed rows, of so many on average, times a vector."""
-
-    def arguments(random: np.random.Generator, n: int) -> Arrays:
-        lengths, columns, m = matrix(random, n)
-        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-        count = int(starts[-1])
-        return {
-            **{"n": len(lengths), "m": m, "nz": count, "start": starts, "col": columns},
-            "v": random.random(count, dtype=np.float32),
-            "x": random.random(m, dtype=np.float32),
-            "y": np.zeros(len(lengths), np.float32),
-        }
-
-    def expected(a: Arrays) -> Arrays:
-        sums = np.concatenate([[0], np.cumsum(a["v"].astype(float) * a["x"][a["col"]])])
-        return {"y": sums[a["start"][1:]] - sums[a["start"][:-1]]}
-
-    text = """void f(int n, int m, int nz, const int start[restrict n + 1],
-      const int col[restrict nz], const float v[restrict nz], const float x[restrict m],
-      float y[restrict n])
-    { for (int i = 0; i < n; i++) { float s = 0;
-        for (int k = start[i]; k < start[i + 1]; k++) s += v[k] * x[col[k]]; y[i] = s; } }"""
-    return Case(text, arguments, lambda n: n * (8.0 * mean + 12), expected, (1 << 26) // mean)
-
-
-def _random_rows(mean: int) -> Matrix:
-    """Up to twice the mean in a row, anywhere."""
-
-    def drawn(random: np.random.Generator, n: int) -> tuple[Any, Any, int]:
-        lengths = random.integers(0, 2 * mean + 1, n)
-        return lengths, random.integers(0, n, int(lengths.sum()), dtype=np.int32), n
-
-    return drawn
-
-
-def _power_law(random: np.random.Generator, n: int) -> tuple[Any, Any, int]:
-    """Rows of 5 and more, 16 on average: the longer, the fewer, up to 100000."""
-    lengths = np.minimum(16 / 3 * random.random(n) ** (-2 / 3), min(n, 100000)).astype(np.int64)
-    return lengths, random.integers(0, n, int(lengths.sum()), dtype=np.int32), n
-
-
-def _neighbours(_: np.random.Generator, n: int) -> tuple[Any, Any, int]:
-    """The points of a cube, each with those around it: 27 but for its faces."""
-    side = round(n ** (1 / 3))
-    at, near = np.arange(side, dtype=np.int32), np.array([-1, 0, 1], np.int32)
-    along = at[:, None] + near
-    inside = (along >= 0) & (along < side)
-    z, y, x = (
-        along.reshape(
-            [side if d == n else 1 for d in range(3)] + [3 if d == n else 1 for d in range(3)]
-        )
-        for n in range(3)
-    )
-    there = (
-        inside.reshape(side, 1, 1, 3, 1, 1)
-        & inside.reshape(1, side, 1, 1, 3, 1)
-        & inside.reshape(1, 1, side, 1, 1, 3)
-    ).reshape(side**3, 27)
-    columns = ((z * side + y) * side + x).reshape(side**3, 27)
-    return there.sum(1), columns[there].astype(np.int32), side**3
-
-
-def _blocks(random: np.random.Generator, n: int) -> tuple[Any, Any, int]:
-    """Blocks of 200 rows by 200 columns, one for each block of rows, anywhere."""
-    count = max(1, n // 200)
-    first = np.repeat(random.permutation(count).astype(np.int32) * 200, 200)
-    columns = (first[:, None] + np.arange(200, dtype=np.int32)).reshape(-1)
-    return np.full(count * 200, 200), columns, count * 200
-
-
-def _ellpack(subscript: str, shape: str) -> Case:
-    """16 entries in each row, by rows or by columns."""
-
-    def arguments(random: np.random.Generator, n: int) -> Arrays:
-        own = (n, 16) if shape == "[n][k]" else (16, n)
-        return {
-            **{"n": n, "k": 16, "col": random.integers(0, n, own, dtype=np.int32)},
-            "v": random.random(own, dtype=np.float32),
-            **{"x": random.random(n, dtype=np.float32), "y": np.zeros(n, np.float32)},
-        }
-
-    def expected(a: Arrays) -> Arrays:
-        terms = a["v"].astype(float) * a["x"][a["col"]]
-        return {"y": terms.sum(1 if shape == "[n][k]" else 0)}
-
-    arrays = shape.replace("[", "[restrict ", 1)
-    text = f"""void f(int n, int k, const int col{arrays}, const float v{arrays},
-      const float x[restrict n], float y[restrict n])
-    {{ for (int i = 0; i < n; i++) {{ float s = 0;
-        for (int e = 0; e < k; e++) s += v{subscript} * x[col{subscript}]; y[i] = s; }} }}"""
-    return Case(text, arguments, lambda n: n * (8.0 * 16 + 8), expected, 1 << 22)
-
-
-SPARSE: dict[str, Case] = {
-    "csr-banded": _csr(_neighbours, 27),
-    "csr-8": _csr(_random_rows(8), 8),
-    "csr-64": _csr(_random_rows(64), 64),
-    "csr-power-law": _csr(_power_law, 16),
-    "csr-blocks": _csr(_blocks, 200),
-}
-"""Matrices of different kinds, in order; `-any-order` allows sums in any."""
 
 
 def _irregular() -> dict[str, Case]:
@@ -398,21 +164,9 @@ CASES: dict[str, Case] = {
     "integral-image": _table(INTEGRAL, _integral, (1 << 13, 1 << 13)),
     "histogram": _histogram(1 << 24),
     "histogram-large": _histogram(1 << 28),
-    "norm": _rows(NORM, _normed),
-    "norm-any-order": _rows(NORM, _normed, **REORDERED),
-    "softmax": _rows(SOFTMAX, _softmax),
-    "softmax-any-order": _rows(SOFTMAX, _softmax, **REORDERED),
-    "attention": _attention(),
-    "attention-any-order": _attention(**REORDERED),
-    "attention-scratch-any-order": _attention_scratch(**REORDERED),
-    "attention-rows": _attention_rows(),
-    "attention-rows-any-order": _attention_rows(**REORDERED),
+    **row_loops.CASES,
     "transposition": _transposition(),
-    **SPARSE,
-    **{f"{name}-any-order": case.allowing(**REORDERED) for name, case in SPARSE.items()},
-    "ellpack-rows": _ellpack("[i][e]", "[n][k]"),
-    "ellpack-rows-any-order": _ellpack("[i][e]", "[n][k]").allowing(**REORDERED),
-    "ellpack-columns": _ellpack("[e][i]", "[k][n]"),
+    **sparse_loops.CASES,
     **_irregular(),
 }
 
@@ -434,16 +188,11 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     ),
     "histogram": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "histogram-large": lambda torch, x: torch.bincount(x["a"], minlength=256),
-    "norm": lambda torch, x: torch.nn.functional.layer_norm(x["x"], (2048,)),
-    "softmax": lambda torch, x: torch.softmax(x["x"], 1),
-    "attention": lambda torch, x: torch.nn.functional.scaled_dot_product_attention(
-        *(x[n][None] for n in "qkv")
-    ),
     "transposition": lambda _, x: x["b"].copy_(x["a"].t()),
-    **dict.fromkeys(SPARSE, lambda _, x: x["matrix"] @ x["x"]),
+    **row_loops.TORCH,
+    **sparse_loops.TORCH,
     **irregular_loops.TORCH,
 }
-TORCH |= {name: TORCH["attention"] for name in CASES if name.startswith("attention")}
 """What PyTorch has for a case (for sparse products, cuSPARSE)."""
 
 
@@ -494,7 +243,7 @@ def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
 
 def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
-    size = case.size // args.divide
+    size = max(1, case.size // args.divide)
     asked = (x.partition("=") for x in args.size)
     sizes: dict[str, Any] = {name: int(number) for name, _, number in asked}
     done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from loop_cases import Arrays
 
-Arrays = dict[str, Any]
 Drawn = Callable[[np.random.Generator, int], Arrays]
 Row = tuple[str, str, str, Drawn, Callable[[int], float], Callable[[Arrays], Arrays], int]
 """A name, parameters and body of a function, its arguments, bytes moved, results, and the size."""
