@@ -148,10 +148,10 @@ def _is_keyed(fn: Function, p: Param) -> bool:
     stores = (s.target for _, s in walk(fn.body) if isinstance(s, Assign))
     keys = [t.index[0] for t in stores if isinstance(t, Load) and t.array == p.name]
     by_data = [e for e in keys if any(isinstance(x, Load) for x in walk_expr(e))]
-    most = None if size is None else value_of(size)
-    return size is not None and any(
-        most is None or (greatest(e, types) or most) >= most for e in by_data
-    )
+    if size is None:
+        return False
+    count, reached = value_of(size), [greatest(e, types) for e in by_data]
+    return any(count is None or last is None or last >= count for last in reached)
 
 
 def _is_in_rows(p: Param) -> bool:
