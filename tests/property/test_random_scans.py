@@ -140,7 +140,7 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
     d, _ = d.optional(Carry(rng.choice("dyz"), "k"))
     if rng.random() < 0.8:
         d, _ = d.optional(Normalise("k"))
-    if rng.random() < 0.3:
+    if rng.random() < 0.4:
         return chained(d, rng)
     for _ in range(rng.randint(1, 4)):
         var = rng.choice([s.loop.var for s in loops(d.function)])

@@ -136,8 +136,7 @@ def test_switches_on_random_nests() -> None:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("seed", range(301, 303))
-def test_switches_on_many_random_nests(seed: int) -> None:
-    counts = sweep(products(seed, 25))
-    assert counts["compared"] >= 30
+def test_switches_on_many_random_nests() -> None:
+    counts = sweep(products(303, 45))
+    assert counts["compared"] >= 60
     assert min(counts[mark] for mark in MARKS) >= 1, counts
