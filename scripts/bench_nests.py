@@ -3,14 +3,18 @@
     python scripts/bench_nests.py                      # every case
     python scripts/bench_nests.py nbody rows --device 0:0 --repeat 20
     python scripts/bench_nests.py heat --roofline heat.svg   # with what the device can do at most
+    python scripts/bench_nests.py contraction --torch        # and torch.einsum, in the same run
 
 Each case is a call of `loopxform bench`, which is given the options that are no names of cases.
 """
 
 from __future__ import annotations
 
+import importlib
+import statistics
 import sys
 from pathlib import Path
+from typing import Any
 
 from loopxform.cli import main as loopxform
 
@@ -47,11 +51,16 @@ CASES = {
     "thin": ("mm", f"M=64,N=64,U={1 << 20}", "register,block", CHUNKS),
 }
 """A file, its sizes, the variants besides naive and auto, and further options."""
+EINSUMS = {
+    "contraction": ("aebf,fdce->abcd", {"A": "na ne nb nf", "B": "nf nd nc ne"}),
+    "thin": ("mk,kn->mn", {"A": "M U", "B": "U N"}),
+}
+"""What torch.einsum computes of a case, and the extents of its operands."""
 
 
 def main(argv: list[str]) -> int:
     chosen = [word for word in argv if word in CASES]
-    options = [word for word in argv if word not in CASES]
+    options = [word for word in argv if word not in (*CASES, "--torch")]
     worst = 0
     for name in chosen or CASES:
         file, sizes, variants, *more = CASES[name]
@@ -59,7 +68,27 @@ def main(argv: list[str]) -> int:
         words = [*" ".join(more).split(), *options]
         what = ["bench", str(CORPUS / f"{file}.c"), "--size", sizes, "--variants", asked]
         worst = max(worst, loopxform([*what, *words]))
+        if "--torch" in argv and name in EINSUMS:
+            print(f"  torch.einsum  {_einsum_ms(name, sizes):9.4f} ms")
     return worst
+
+
+def _einsum_ms(name: str, sizes: str) -> float:
+    """The median of twenty calls of torch.einsum, single precision without tensor units."""
+    torch: Any = importlib.import_module("torch")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    extents = {n: int(value) for n, value in (word.split("=") for word in sizes.split(","))}
+    subscripts, operands = EINSUMS[name]
+    arrays = [torch.rand([extents[n] for n in x.split()], device="cuda") for x in operands.values()]
+    times = []
+    for _ in range(25):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        torch.einsum(subscripts, *arrays)
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end))
+    return float(statistics.median(times[5:]))
 
 
 if __name__ == "__main__":
