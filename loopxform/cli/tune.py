@@ -54,12 +54,14 @@ def _tuned(args: argparse.Namespace, job: Job, machines: Machines | None = None)
         for line in [*lost, *tune_text.result(job, outcome)]:
             print(line, file=talk)
         _write(args, job, session, outcome, talk)
-    return _status(outcome)
+    return _status(job, outcome)
 
 
-def _status(outcome: Outcome) -> int:
+def _status(job: Job, outcome: Outcome) -> int:
     if outcome.failures.get("wrong"):
         return WRONG
+    if tune_text.out_of_time(job, outcome):
+        return NOTHING
     if not outcome.measured and outcome.failures and not outcome.interrupted:
         return NOTHING
     return NOISY if outcome.is_noisy else 0

@@ -110,6 +110,9 @@ def result(job: Job, outcome: Outcome) -> list[str]:
         lines.append("  interrupted: the best so far, without a race")
     if outcome.is_noisy:
         return [*lines, noisy(outcome.noise)]
+    if out_of_time(job, outcome):
+        more = f"give --budget more than {job.budget.seconds:g}s, or smaller sizes"
+        return [*lines, f"  the time was over when the defaults had been measured: {more}"]
     if outcome.best is None:
         return [*lines, "  the defaults are the quickest: nothing is written"]
     best = ", ".join(f"{n}={v}" for n, v in job.space.sizes(outcome.best).items())
@@ -117,6 +120,12 @@ def result(job: Job, outcome: Outcome) -> list[str]:
     for own, default in zip(outcome.times, outcome.defaults):
         lines.append(f"  {own:.4g} ms, {default:.4g} with the defaults: {default / own:.2f} times")
     return lines
+
+
+def out_of_time(job: Job, outcome: Outcome) -> bool:
+    """Whether there was no time for anything but the defaults."""
+    untried = outcome.best is None and not (outcome.measured or outcome.failures)
+    return untried and job.budget.seconds is not None and len(job.ordered) > 1
 
 
 def about(job: Job, outcome: Outcome) -> list[str]:

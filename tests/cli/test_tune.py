@@ -74,6 +74,16 @@ def test_a_session_on_a_real_device(capsys: Capture) -> None:
     assert "kept" not in changed[0]
 
 
+def test_a_time_that_the_defaults_take(capsys: Capture) -> None:
+    assert main([*TUNE.split(), "--budget", "0.001s"]) == 3
+    shown = capsys.readouterr().out
+    assert shown.endswith(
+        "  0 measured\n  the time was over when the defaults had been measured: "
+        "give --budget more than 0.001s, or smaller sizes\n"
+    )
+    assert not Path("f.tuning").exists()
+
+
 def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
     Path("f.tuning").write_text(FOUND)
     assert main(TILE) == 0
