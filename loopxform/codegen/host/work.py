@@ -4,8 +4,8 @@ The unit is the operation of a loop over neighbouring floats that a C compiler v
 the host is quickest (`y[i] = a*y[i] + x[i]` are five, which the runtime times). An arithmetic
 operation is one, so is an access to an element.
 
-    work_of_host   what a C compiler makes of the user's loops, at its best: a bound of their time
-                   from below, so that a device is not taken for quicker than it is
+    work_of_host   what C compilers are seen to make of the user's loops, at their best: a bound of
+                   their time from below, so that a device is not taken for quicker than it is
     work_of_item   of a kernel, what one work-item does
 
 A sum over a loop is its iterations times what the middle one does: exact where bounds are
