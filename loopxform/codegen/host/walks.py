@@ -36,8 +36,8 @@ class Columns:
     """The columns of the arrays of a function."""
 
     def __init__(self, fn: Function) -> None:
-        declared = (s for _, s in walk(fn.body) if isinstance(s, Decl))
-        self._shapes = {x.name: x.shape for x in (*fn.objects, *declared)}
+        own = {s.name: s.shape for _, s in walk(fn.body) if isinstance(s, Decl)}
+        self._shapes = {p.name: p.shape for p in fn.objects} | own
         self._types = symbols(fn)
 
     def pages(self, places: Iterable[Load], counter: str, known: Mapping[str, str]) -> str:
@@ -58,7 +58,9 @@ class Columns:
     def _stride(self, place: Load, counter: str, known: Mapping[str, str]) -> str:
         """Bytes from an iteration to the next. Raises Unbounded."""
         step, terms = literal(self._types[place.array].bytes), list[str]()
-        for index, extent in zip(reversed(place.index), reversed(self._shapes[place.array])):
+        for index, extent in zip(
+            reversed(place.index), reversed(self._shapes.get(place.array, ()))
+        ):
             moved = value(to_expr(poly(index).coefficient(counter)), known)
             terms.append(times(moved, step))
             step = "0" if extent is None else times(step, value(extent, known))
