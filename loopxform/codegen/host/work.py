@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from math import prod
 
 from loopxform.codegen import cexpr
@@ -57,8 +58,8 @@ FUNCTION = 100
 """Operations of a math function."""
 
 SCALAR = 3
-"""Operations of one that is not vectorised: a vector of SSE2 or Neon has four floats, but loops that
-store less, or read what does not change, do more in a clock cycle than the one that is timed."""
+"""Operations of one that is not vectorised: a vector of SSE2 or Neon has four floats, but loops
+that store less, or read what does not change, do more in a clock cycle than the timed one."""
 
 CHAIN = 25
 """Operations in the time of a floating-point addition that waits for the one before it: two clock
@@ -160,6 +161,8 @@ class _Host(_Work):
     def __init__(self, fn: Function, *, reassociated: bool) -> None:
         super().__init__(fn)
         self.reassociated = reassociated
+        self._own = cache(_own)
+        self._assigns = cache(_assigns)
 
     def branch(
         self, body: tuple[Stmt, ...], known: Mapping[str, str], around: tuple[For, ...]
@@ -196,12 +199,15 @@ class _Host(_Work):
         """Whether compilers are seen to move a loop inside, or to run several of its iterations at
         once: not where others of its statements that share data with this one are no such
         candidates, nor where it touches the array that it changes in several places."""
-        every = [x for _, x in walk(loop.body) if isinstance(x, Assign)]
-        related = [x for x in every if _share(s, x)]
+        related = [x for x in self._assigns(loop) if self._share(s, x)]
         places = (x for r in related for x in _touched(r) if x.array == _target(s))
         return all(self._is_contiguous(x, loop) for x in related) and all(
             _is_close(x, s.target) for x in places
         )
+
+    def _share(self, one: Assign, other: Assign) -> bool:
+        """Whether one sets what the other reads or sets."""
+        return _target(one) in self._own(other) or _target(other) in self._own(one)
 
     def _is_contiguous(self, s: Assign, loop: For) -> bool:
         """Whether neighbouring iterations touch neighbouring elements, or the same one."""
@@ -234,9 +240,8 @@ class _WalkingHost(_Host):
         if count is None or pages == "0":
             return computed
         touched = times(value(to_expr(count), known), pages)
-        return total(
-            computed, times(literal(MISS), f"lx_greater(0, {total(touched, str(-PAGES))})")
-        )
+        missed = f"lx_greater(0, {total(touched, literal(-PAGES))})"
+        return total(computed, times(literal(MISS), missed))
 
 
 class _Item(_Work):
@@ -308,13 +313,14 @@ def _touched(s: Assign) -> Iterator[Load]:
     yield from (x for e in stmt_exprs(s) for x in loads(e))
 
 
-def _share(one: Assign, other: Assign) -> bool:
-    """Whether one sets what the other reads or sets."""
-    mine, others = (
-        {x.array if isinstance(x, Load) else x.name for x in (*_places(s), s.target)}
-        for s in (one, other)
-    )
-    return _target(one) in others or _target(other) in mine
+def _own(s: Assign) -> frozenset[str]:
+    """The names of what a statement reads or sets."""
+    places = (*_places(s), s.target)
+    return frozenset(x.array if isinstance(x, Load) else x.name for x in places)
+
+
+def _assigns(loop: For) -> tuple[Assign, ...]:
+    return tuple(x for _, x in walk(loop.body) if isinstance(x, Assign))
 
 
 def _is_close(place: Load, target: Load | Var) -> bool:
