@@ -187,6 +187,8 @@ CODES: dict[str, str] = {
     "LX216": "No row of a summed-area table that is the sum of two rows.",
     "LX219": "No statement that can move behind those that follow it.",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
+    "LX237": "A file of sizes (`--sizes FILE`) that means nothing at this place: it has a set a "
+    "line, or JSON: a list of sets, or an object of named ones.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX212": "Rows that an array of row starts does not tell apart.",

@@ -180,6 +180,14 @@ class IgnoredOption(UsageError):
     """An option that would be without effect: its name is wrong there, not its value."""
 
 
+class UnknownThreshold(IgnoredOption):
+    """A threshold that no guard compares with."""
+
+    def __init__(self, name: str, help: str) -> None:
+        super().__init__(f"there is no threshold '{name}'", help=help, subject="--threshold")
+        self.name = name
+
+
 class LimitError(LoopxformError):
     """Parameters that exceed a limit of the device; notes show the formula with numbers."""
 

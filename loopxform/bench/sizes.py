@@ -1,4 +1,4 @@
-"""Which sizes are timed: sweeps (`M=1024,2048`), a file with a set a line, those of the thesis.
+"""Which sizes are timed: sweeps (`M=1024,2048`), those of a file, those of the thesis.
 
 Several sweeps multiply: `M=N=512,1024` and `U=64,128` are four sets of sizes.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 
-from loopxform.errors import InputError, UsageError
+from loopxform.bench.size_files import Sizes, is_name, sets_of
+from loopxform.errors import UsageError
 from loopxform.written import number
 
-Sizes = dict[str, int | float]
+__all__ = ["Sizes", "every"]
 
 # fmt: off
 SEED000 = (
@@ -46,49 +46,16 @@ def every(common: Mapping[str, int | float], asked: Sequence[str]) -> list[Sizes
 def _sets(text: str) -> list[Sizes]:
     if text == "seed000":
         return [dict(zip("MUN", numbers)) for numbers in SEED000]
-    return _sweep(text) if "=" in text else _file(text)
+    return _sweep(text) if "=" in text else sets_of(text, FORM)
 
 
 def _sweep(text: str) -> list[Sizes]:
     """`M=N=512,1024`: the names have the same number."""
     *names, values = text.split("=")
     try:
-        if not all(_is_name(n) for n in names) or len(set(names)) < len(names):
+        if not all(is_name(n) for n in names) or len(set(names)) < len(names):
             raise ValueError
         return [dict.fromkeys(names, number(v)) for v in values.split(",")]
     except ValueError:
         message = f"'{text}' is not NAME=NUMBER,..."
         raise UsageError(message, code="LX023", help=FORM, subject=text) from None
-
-
-def _file(path: str) -> list[Sizes]:
-    """A set a line, `M=512 N=1024`; what follows # is a comment."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as e:
-        reason = getattr(e, "strerror", None) or "it is not text in UTF-8"
-        message = f"cannot read the sizes in '{path}': {reason}"
-        raise InputError(message, help=FORM, subject=path) from e
-    texts = [(n, line.partition("#")[0].replace(",", " ").split()) for n, line in enumerate(lines)]
-    out = [_line(f"{path}:{n + 1}", words) for n, words in texts if words]
-    if not out:
-        raise InputError(f"'{path}' has no sizes", help="a line each: M=512 N=1024", subject=path)
-    return out
-
-
-def _line(place: str, words: list[str]) -> Sizes:
-    out: Sizes = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        try:
-            if not _is_name(name) or name in out:
-                raise ValueError
-            out[name] = number(value)
-        except ValueError:
-            message = f"{place}: '{word}' is not NAME=NUMBER, or is there twice"
-            raise InputError(message, help="a line each: M=512 N=1024") from None
-    return out
-
-
-def _is_name(text: str) -> bool:
-    return all(part.isidentifier() for part in text.split("."))

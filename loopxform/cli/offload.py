@@ -27,6 +27,7 @@ from loopxform.schedule.params import Options
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.source import Loc
 from loopxform.targets.target import Limits
+from loopxform.transforms import thresholds_of
 
 
 def main(args: argparse.Namespace) -> int:
@@ -120,18 +121,17 @@ def _tuned(
 def _tuning_notes(
     done: OffloadedFile, notes: Mapping[str, tuple[Tuned | None, str]]
 ) -> Iterator[str]:
-    """Whose sizes are tuned, and whose are not used."""
+    """Whose sizes are tuned, and what is not used."""
     for name, (tuned, note) in notes.items():
-        tiled = [
-            p.tiled.sizes
-            for r in done.regions
-            if r.region.owner.name == name
-            for p in r.done.parts
-            if p.tiled is not None
-        ]
+        own = [r.done for r in done.regions if r.region.owner.name == name]
+        tiled = [p.tiled.sizes for d in own for p in d.parts if p.tiled is not None]
         asked = () if tuned is None else tuned.sizes.items()
         if asked and not any(asked <= s.items() for s in tiled):
             note += ", not used: they do not fit, or it is not one nest"
+        compared = {x for d in own for x in thresholds_of(d.derivation)}
+        stale = [] if tuned is None else [x for x in tuned.thresholds if x not in compared]
+        if stale:
+            note += f", without {', '.join(stale)}, which no guard compares with"
         if note:
             yield f"note: {name}: {note}\n"
 

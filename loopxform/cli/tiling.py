@@ -17,7 +17,9 @@ from loopxform.errors import (
     DeviceError,
     IgnoredOption,
     LimitError,
+    LoopxformError,
     TransformError,
+    UnknownThreshold,
     UnsupportedC,
     UsageError,
     about,
@@ -104,12 +106,19 @@ def _as_tuned(
         tile_routine(
             routine, {}, None, limits, fp=fp, options=asked
         )  # raises what is not the file's
-        help = "tune again, or remove its lines; --no-tuning leaves the file alone"
-        subject = routine.file.name
-        raise UsageError(
-            e.message, code="LX072", notes=(note,), help=help, subject=subject
-        ) from None
+        raise _at_its_line(e, found, note) from None
     return _noted(done, note)
+
+
+def _at_its_line(e: IgnoredOption, found: Tuned, note: str) -> LoopxformError:
+    """What a tuning file asks for in vain."""
+    if found.lines is None:
+        return e
+    name = e.name if isinstance(e, UnknownThreshold) else (e.subject or "").lstrip("-")
+    help = "tune again, or remove the line; --no-tuning leaves the file alone"
+    error = found.lines.bad(name, e.message, help)
+    error.notes = (note,)
+    return error
 
 
 def hosts(file: File, args: argparse.Namespace, limits: Limits) -> Mapping[str, float]:

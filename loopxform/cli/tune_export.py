@@ -25,7 +25,7 @@ FAILED = {"refused": "CompilationFailedConfig"}
 
 
 def main(args: argparse.Namespace) -> int:
-    found = [r for r in asked_of(args) if (args.device or "") in r.subject["device"]]
+    found = asked_of(args)
     shown = _csv(found) if args.format == "csv" else _kernel_tuner(args, found)
     if args.output is None:
         print(shown, end="")
@@ -69,7 +69,7 @@ def _kernel_tuner(args: argparse.Namespace, found: list[Result]) -> str:
     """One function on one device for one set of sizes. Raises UsageError."""
     if len(found) != 1:
         what = ", ".join(f"{r.subject['function']} on {r.subject['device']}" for r in found)
-        help = f"choose one with --function and --device: {what}" if found else "--device NAME"
+        help = f"choose one with --function and --device: {what}"
         message = "a cache of Kernel Tuner is of one function on one device"
         raise UsageError(message, help=help, subject="--format")
     (result,) = found

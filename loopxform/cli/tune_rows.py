@@ -30,8 +30,8 @@ def nothing_in(what: str, subject: str) -> InputError:
 
 
 def asked_of(args: argparse.Namespace) -> list[Result]:
-    """What was measured of a C file, or of one of its functions, as it was last: one result for
-    each function and device. Raises InputError."""
+    """What was measured of a C file, or of one of its functions, or on some devices, as it was
+    last: one result for each function and device. Raises InputError."""
     if args.file.endswith(".jsonl"):
         rows = rows_of(args.file)
     else:
@@ -41,4 +41,10 @@ def asked_of(args: argparse.Namespace) -> list[Result]:
     if not found:
         what = args.file if args.function is None else f"{args.file} of '{args.function}'"
         raise nothing_in(what, args.file if args.function is None else "--function")
-    return found
+    there = [r for r in found if (args.device or "") in r.subject["device"]]
+    if not there:
+        names = ", ".join(dict.fromkeys(r.subject["device"] for r in found))
+        error = nothing_in(f"{args.file} on a device with '{args.device}' in its name", "--device")
+        error.help = f"there are those of: {names}"
+        raise error
+    return there

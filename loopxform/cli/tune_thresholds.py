@@ -39,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
     subject = subject_of(args)
     file, routine, device, limits = subject.file, subject.routine, subject.device, subject.limits
     nests = nests_of(versioned(args, file, routine, limits))
-    require_versions(nests, routine, args.file)
+    require_versions(nests, args, file, routine, limits)
     datasets = [instance(nests, now) for now in subject.datasets]
     path = path_for(args, file, limits)
     print(f"tuning thresholds of {routine.name} on {device}", flush=True)

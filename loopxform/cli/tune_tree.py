@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 
 from loopxform.api.facade import File, Routine
 from loopxform.bench import sizes
@@ -12,7 +13,9 @@ from loopxform.cli import tiling
 from loopxform.cli.options import chosen, numbers
 from loopxform.cli.tune_subject import NOTHING, file_of
 from loopxform.cli.versioned import versioned
-from loopxform.errors import LimitError, UsageError
+from loopxform.errors import LimitError, LoopxformError, UsageError
+from loopxform.targets.target import Limits
+from loopxform.transforms import possible, thresholds_of
 from loopxform.tune import drawing
 from loopxform.tune.forest import Instance, paths, versions
 from loopxform.tune.nests import Nests, nests_of
@@ -28,8 +31,9 @@ def _lines(args: argparse.Namespace, file: File) -> list[str]:
     """What is printed. Raises LoopxformError."""
     asked = sizes.every(numbers("--size", args.size), args.sizes)
     routine = chosen(file, args)
-    nests = nests_of(versioned(args, file, routine, tiling.limits_for(args)))
-    require_versions(nests, routine, args.file)
+    limits = tiling.limits_for(args)
+    nests = nests_of(versioned(args, file, routine, limits))
+    require_versions(nests, args, file, routine, limits)
     given = [now for now in asked if now]
     datasets = [(text(now), instance(nests, now)) for now in given]
     if args.dot:
@@ -41,14 +45,27 @@ def _lines(args: argparse.Namespace, file: File) -> list[str]:
     ]
 
 
-def require_versions(nests: Nests, routine: Routine, subject: str) -> None:
+def require_versions(
+    nests: Nests, args: argparse.Namespace, file: File, routine: Routine, limits: Limits
+) -> None:
     """Raises LimitError where there is nothing to choose between."""
     if not nests.forest:
-        help = "sums of floats have versions with --fp reassociate (docs/tiling.md)"
+        help = "sums and running values of rows have versions, and loops that hold parallel ones"
+        if _has_versions_reassociated(args, file, routine, limits):
+            help = "with --fp reassociate, which permits sums in another order, there are versions"
         message = f"no nest of {routine.name} has versions to choose between"
-        error = LimitError(message, help=help, subject=subject)
+        help += " (docs/tiling.md#versions)"
+        error = LimitError(message, help=help, subject=args.file)
         error.status = NOTHING
         raise error
+
+
+def _has_versions_reassociated(
+    args: argparse.Namespace, file: File, routine: Routine, limits: Limits
+) -> bool:
+    permitting = argparse.Namespace(**{**vars(args), "fp": "reassociate"})
+    derivation = possible(partial(versioned, permitting, file, routine, limits), LoopxformError)
+    return not isinstance(derivation, LoopxformError) and bool(thresholds_of(derivation))
 
 
 def counts(nests: Nests, datasets: Sequence[Instance]) -> str:

@@ -129,8 +129,11 @@ def tuned_for(
         if not of_device:
             found = _of_no_device(found)
         found, told = _permitted(found, path.name, digest_of(routine), fp)
+        is_used = found.has_sizes or bool(found.thresholds)
+        if is_used and device is None and tuning.device:
+            notes.append(f"{path.name} is for {tuning.device} (--device names yours)")
         notes += told
-        if found.has_sizes or found.thresholds:
+        if is_used:
             return found, "; ".join(notes)
     if device is not None:
         for entry in nearest(shape_of(routine), Family(device, "", ""))[:1]:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
-from loopxform.errors import IgnoredOption, UsageError
+from loopxform.errors import IgnoredOption, UnknownThreshold, UsageError
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.schedule.params import KINDS, RECIPES, Recipe, Trait
@@ -403,14 +403,13 @@ def require_taken(
 
 
 def require_thresholds(asked: Iterable[str], known: Iterable[str]) -> None:
-    """Raises IgnoredOption for the first threshold that no guard compares with."""
+    """Raises UnknownThreshold for the first one that no guard compares with."""
     every = sorted(known)
     for name in asked:
         if name not in every:
             help = f"{did_you_mean(name, every)}the thresholds are: {', '.join(every)}"
             help = help if every else "leave it out: nothing has versions to choose between"
-            message = f"there is no threshold '{name}'"
-            raise IgnoredOption(message, help=help, subject="--threshold")
+            raise UnknownThreshold(name, help)
 
 
 def _recipes(names: Sequence[Recipe | None]) -> str:

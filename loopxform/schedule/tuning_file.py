@@ -50,13 +50,27 @@ _THRESHOLD = re.compile(rf"(?:{'|'.join(THRESHOLDS)})_\d{{1,4}}_*")
 
 
 @record
+class Lines:
+    """What a file says of a function, and where."""
+
+    path: str
+    text: str
+    function: str
+
+    def bad(self, parameter: str, message: str, help: str) -> UsageError:
+        """What is wrong about a parameter, at its line."""
+        number = _line_of(self.text, f"{self.function}.{parameter}")
+        return _bad(self.path, self.text, number, message, help)
+
+
+@record
 class Tuned:
     """What was found for a function: a recipe (None: nothing but thresholds was), sizes of its
     tiles and options as they are written in such files, with the digest of the text that they were
     found for and what was permitted of floating point; thresholds, with the same of theirs. What
     was `shipped` with loopxform was found for functions like it: where it does not fit, the
     defaults are used. `tiles` are those of a function of several nests, options of
-    `offload_options.OF_PROGRAMS`."""
+    `offload_options.OF_PROGRAMS`. `lines` are those of the file that it is from."""
 
     recipe: Recipe | None
     sizes: Mapping[str, int]
@@ -68,6 +82,7 @@ class Tuned:
     threshold_text: str = ""
     threshold_fp: str = "contract"
     tiles: Mapping[str, str] = field(default_factory=dict)
+    lines: Lines | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -305,6 +320,7 @@ def _tuned(path: str, text: str, name: str, values: Mapping[str, str]) -> Tuned:
         threshold_text=values.get(OF_THRESHOLDS[TEXT], ""),
         threshold_fp=values.get(OF_THRESHOLDS[LEVEL], "contract"),
         tiles=tiles,
+        lines=Lines(path, text, name),
     )
 
 

@@ -84,12 +84,16 @@ def test_a_time_that_the_defaults_take(capsys: Capture) -> None:
     assert not Path("f.tuning").exists()
 
 
+OF_ANOTHER = "f.tuning is for c (--device names yours); "
+"""Told where no device is named."""
+
+
 def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
     Path("f.tuning").write_text(FOUND)
     assert main(TILE) == 0
     head, note, *_ = capsys.readouterr().out.splitlines()
     assert head == "scale: one work-item per iteration, Ty=2, Tx=8"
-    assert note.endswith("; sizes of f.tuning, found for another text of the function")
+    assert note.endswith(f"; {OF_ANOTHER}sizes of f.tuning, found for another text of the function")
     for options in (["--recipe", "naive"], ["--Ty", "4"], ["--no-tuning"]):
         assert main([*TILE, *options]) == 0
         assert "f.tuning" not in capsys.readouterr().out
@@ -174,7 +178,7 @@ def test_what_needs_permission_is_not_used_without(capsys: Capture) -> None:
         shown = capsys.readouterr().out
         assert "sizes of f.tuning were found with --fp reassociate, and are not used" in shown
     assert main(["tile", "f.c", "--dry-run", "--fp", "reassociate"]) == 0
-    assert "Tx=64\n  note: sizes of f.tuning" in capsys.readouterr().out
+    assert f"Tx=64\n  note: {OF_ANOTHER}sizes of f.tuning" in capsys.readouterr().out
 
 
 def test_a_file_that_is_no_text(capsys: Capture) -> None:
@@ -229,7 +233,7 @@ def test_sizes_that_do_not_fit(capsys: Capture) -> None:
     assert main(TILE) == 2
     said = capsys.readouterr().err
     assert "the tile does not fit generic" in said
-    assert "   = sizes of f.tuning" in said
+    assert f"   = {OF_ANOTHER}sizes of f.tuning" in said
     assert "tune again, or remove its lines" in said
 
 
@@ -301,7 +305,7 @@ def test_offload_uses_it(tuning: str, note: str, sizes: str, capsys: Capture) ->
     assert main(["offload", "f.c", "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert f"one work-item per iteration, {sizes} (lx_scale" in shown
-    assert ("note: scale: sizes of f.tuning" in shown) == bool(tuning)
+    assert (f"note: scale: {OF_ANOTHER}sizes of f.tuning" in shown) == bool(tuning)
     assert note in shown
     assert main(["offload", "f.c", "--dry-run", "--no-tuning"]) == 0
     assert "f.tuning" not in capsys.readouterr().out

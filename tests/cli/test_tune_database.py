@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -147,9 +148,16 @@ def test_an_entry_is_written_and_read_back(capsys: Capture) -> None:
 
 
 def test_every_entry_that_ships_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And docs/tuning.md names the devices that have any, in a table, or says that none has."""
     monkeypatch.setattr(database, "FOLDER", Path(database.__file__).parent / "tuned")
     database.shipped.cache_clear()
-    for e in database.shipped():
+    ships = database.shipped()
+    page = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text()
+    claim = page.partition("## What ships\n")[2]
+    _, *devices = re.findall(r"^\| ([^|]+?) \|", claim.replace("|---", ""), re.MULTILINE) or [""]
+    assert devices == sorted({e.family.device for e in ships})
+    assert ("No entry ships yet." in claim) == (not ships)
+    for e in ships:
         tuned = of_entry(e)
         assert {*tuned.sizes, *tuned.options} <= TAKEN[tuned.recipe]
         options_of(tuned.options)

@@ -49,7 +49,12 @@ def test_explain(capsys: Capture) -> None:
         "  7 refused: the compiler says no",
         "  1 wrong: b[0][0] is 1, not 2",
     ]
-    assert main(["tune", "explain", "f.c", "--function", "scale"]) == 0
+    assert main(["tune", "explain", "f.c", "--function", "scale", "--device", "CPU"]) == 0
+    assert capsys.readouterr().out.splitlines() == lines
+    assert main(["tune", "explain", "f.c", "--device", "H100"]) == 2
+    said = capsys.readouterr().err
+    assert "there are no measurements in f.c on a device with 'H100' in its name [LX073]" in said
+    assert "   = help: there are those of: the CPU, by " in said
 
 
 def test_sets_of_sizes_stand_side_by_side(capsys: Capture) -> None:
@@ -119,7 +124,7 @@ def test_several_must_be_told_apart(capsys: Capture) -> None:
     assert main([*words, "--size", "m=32"]) == 0
     assert json.loads(capsys.readouterr().out)["problem_size"] == [8, 32]
     assert main([*words, "--device", "H100"]) == 2
-    assert "is of one function on one device" in capsys.readouterr().err
+    assert "on a device with 'H100' in its name [LX073]" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["explain", "export"])

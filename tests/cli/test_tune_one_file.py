@@ -159,7 +159,7 @@ def test_what_has_no_versions_leaves_thresholds_alone(capsys: Capture) -> None:
     Path("f.tuning").write_text(f"device=c\n{SIZES}{THRESHOLDS}")
     assert main(["tile", "f.c", "--dry-run", "--target", "openmp"]) == 0
     shown = capsys.readouterr().out
-    assert "note: sizes of f.tuning" in shown
+    assert "; sizes of f.tuning" in shown
     assert "thresholds" not in shown
 
 

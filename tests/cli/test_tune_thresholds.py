@@ -43,6 +43,12 @@ void scale(int n, float a[n])
   for (int i = 0; i < n; i++)
     a[i] *= 2;
 }
+void total(int n, int m, const float a[n][m], float y[n])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      y[i] += a[i][j];
+}
 """
 ROWS = ["--function", "rows"]
 SETS = ["--sizes", "n=1,300", "--sizes", "m=4,3000"]
@@ -103,13 +109,14 @@ def test_what_is_found_is_read(function: str, capsys: Capture) -> None:
 
 REFUSED = {
     "no-versions": [*TUNE, "--function", "scale", "--size", "n=4"],
+    "no-permission": ["tune", "f.c", "--function", "total", "--tree", "--size", "n=4,m=4"],
     "no-size": ["tune", "f.c", *ROWS, "--tree", "--size", "n=4"],
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(case: str, capsys: Capture, golden: Golden) -> None:
-    assert main(REFUSED[case]) == (3 if case == "no-versions" else 2)
+    assert main(REFUSED[case]) == (2 if case == "no-size" else 3)
     golden.check(capsys.readouterr().err)
 
 
@@ -128,6 +135,14 @@ def test_bad_lines(case: str, capsys: Capture, golden: Golden) -> None:
     assert main(["tile", "f.c", *ROWS, "-o", "out"]) == 2
     assert not Path("out").exists()
     golden.check(capsys.readouterr().err)
+
+
+def test_offload_goes_without_stale_ones(capsys: Capture) -> None:
+    Path("f.tuning").write_text("rows.suff_outer_par_7=5\nrows.suff_outer_par_0=6\n")
+    assert main(["offload", "f.c", *ROWS, "--dry-run"]) == 0
+    shown = capsys.readouterr().out
+    assert "text of the function, without suff_outer_par_7, which no guard compares with\n" in shown
+    assert "suff_outer_par_0 = 6," in shown
 
 
 def test_other_lines_of_the_file_stay() -> None:

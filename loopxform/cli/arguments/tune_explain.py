@@ -25,5 +25,6 @@ def add_kept(p: Parser) -> None:
     help = "the C file that was tuned, or a file of measurements (NAME.shard1of2.jsonl)"
     p.add_argument("file", metavar="FILE", help=help)
     p.add_argument("--function", metavar="NAME", help="one function (default: all that were tuned)")
+    p.add_argument("--device", metavar="NAME", help="part of the name of the device, if several")
     help = "a folder that processes have shared, in place of what this machine keeps"
     p.add_argument("--shared", metavar="DIR", help=help)

@@ -22,7 +22,6 @@ def options() -> Parser:
     p.examples, p.first = EXAMPLES, ("--format",)
     add_kept(p)
     p.add_argument("--format", choices=("csv", "kerneltuner"), default="csv", help="(csv)")
-    p.add_argument("--device", metavar="NAME", help="part of the name of the device, if several")
     add_size(p)
     p.add_argument("-o", dest="output", metavar="FILE", help="the file (standard output)")
     return p

@@ -4,8 +4,8 @@ The unit is the operation of a loop over neighbouring floats that a C compiler v
 the host is quickest (`y[i] = a*y[i] + x[i]` are five, which the runtime times). An arithmetic
 operation is one, so is an access to an element.
 
-    work_of_host   what a C compiler makes of the user's loops, at its best: a bound of their time
-                   from below, so that a device is not taken for quicker than it is
+    work_of_host   what C compilers are seen to make of the user's loops, at their best: a bound of
+                   their time from below, so that a device is not taken for quicker than it is
     work_of_item   of a kernel, what one work-item does
 
 A sum over a loop is its iterations times what the middle one does: exact where bounds are
@@ -19,10 +19,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from math import prod
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.host.amounts import Unbounded, end, is_literal, literal, times, total, value
+from loopxform.codegen.host.walks import Columns
 from loopxform.ir.affine import poly, to_expr, value_of
 from loopxform.ir.functions import INTEGER, base_name
 from loopxform.ir.nodes import (
@@ -39,7 +42,6 @@ from loopxform.ir.nodes import (
     Load,
     Opaque,
     Param,
-    Select,
     Stmt,
     Un,
     Var,
@@ -55,19 +57,25 @@ DIVISION = 20
 FUNCTION = 100
 """Operations of a math function."""
 
-SCALAR = 4
-"""Operations of one that is not vectorised: the floats of a vector of SSE2 or Neon."""
+SCALAR = 3
+"""Operations of one that is not vectorised: a vector of SSE2 or Neon has four floats, but loops
+that store less, or read what does not change, do more in a clock cycle than the timed one."""
 
-CHAIN = 40
-"""Operations in the time of a floating-point addition that waits for the one before it: four clock
-cycles, of which the five of the loop that is timed take less than half a one."""
+CHAIN = 25
+"""Operations in the time of a floating-point addition that waits for the one before it: two clock
+cycles at least (Golden Cove; four before), of which the five of the loop that is timed take less
+than half a one."""
+
+PAGES = 1536
+"""Of memory that a processor keeps the translations of: the second-level TLBs of servers have 1536
+(Skylake) to 3072 entries (Zen 4)."""
+
+MISS = 200
+"""Operations in the time of an access to a page that is none of these: 3.5 ns where 8 to 11 were
+measured (Sapphire Rapids, pairs of columns of 1500 rows)."""
 
 LONGEST = 2000
 """Characters of a formula: C compilers need not take lines of more than 4095."""
-
-
-class _Unbounded(Exception):
-    """There is no formula."""
 
 
 def work_of_host(fn: Function, *, reassociated: bool = False) -> str | None:
@@ -75,7 +83,9 @@ def work_of_host(fn: Function, *, reassociated: bool = False) -> str | None:
     that its compiler may vectorise sums."""
     set_inside = writes(fn.body) | {s.var for _, s in walk(fn.body) if isinstance(s, For)}
     scalars = [p for p in fn.objects if _is_number(p) and p.name not in set_inside]
-    return _formula(_Host(fn, reassociated=reassociated), scalars)
+    hosts = (_WalkingHost, _Host)  # the plainer one where the formula of the other is too long
+    found = (_formula(x(fn, reassociated=reassociated), scalars) for x in hosts)
+    return next(filter(None, found), None)
 
 
 def work_of_item(fn: Function, scalars: Iterable[Param], items: int) -> str | None:
@@ -93,7 +103,7 @@ def _formula(work: _Work, scalars: list[Param]) -> str | None:
     known = {p.name: f"(double){cexpr.expr(Var(p.name), d)}" for p in scalars}
     try:
         text = work.body(work.function.body, known, ())
-    except _Unbounded:
+    except Unbounded:
         return None
     return text if len(text) <= LONGEST else None
 
@@ -120,10 +130,10 @@ class _Work(ABC):
                     own += self.statement(s, around)
                     parts += [self.branch(x, known, around) for x in (then, orelse)]
                 case Opaque():
-                    raise _Unbounded
+                    raise Unbounded
                 case _:
                     own += self.statement(s, around)
-        return _sum(_number(own), *parts)
+        return total(literal(own), *parts)
 
     def branch(
         self, body: tuple[Stmt, ...], known: Mapping[str, str], around: tuple[For, ...]
@@ -138,25 +148,27 @@ class _Work(ABC):
         """Its iterations times what the middle one does."""
         count = trips_to(s, s.hi)
         if count is None or condition(s) is not None:
-            raise _Unbounded
-        trips = _times("1", value(to_expr(count), known))
-        middle = _times("0.5", _sum(value(s.lo, known), _end(s, known)))
+            raise Unbounded
+        trips = times("1", value(to_expr(count), known))
+        middle = times("0.5", total(value(s.lo, known), end(s, known)))
         inside = self.body(s.body, {**known, s.var: middle}, (*around, s))
-        if _is_literal(trips):
-            return _times(_number(max(0.0, float(trips))), inside)
-        return _times(f"lx_greater(0, {trips})", inside)
+        if is_literal(trips):
+            return times(literal(max(0.0, float(trips))), inside)
+        return times(f"lx_greater(0, {trips})", inside)
 
 
 class _Host(_Work):
     def __init__(self, fn: Function, *, reassociated: bool) -> None:
         super().__init__(fn)
         self.reassociated = reassociated
+        self._own = cache(_own)
+        self._assigns = cache(_assigns)
 
     def branch(
         self, body: tuple[Stmt, ...], known: Mapping[str, str], around: tuple[For, ...]
     ) -> str:
         """Half the times that it might run."""
-        return _times("0.5", self.body(body, known, around))
+        return times("0.5", self.body(body, known, around))
 
     def statement(self, s: Stmt, around: tuple[For, ...]) -> float:
         operations = _operations(s)
@@ -166,7 +178,7 @@ class _Host(_Work):
         size = max(self.types[x.array if isinstance(x, Load) else x.name].bytes for x in own)
         if self._is_vectorised(s, around):
             return operations * max(size, 4) / 4
-        return operations * SCALAR + CHAIN * self._waits(s, around)
+        return max(operations * SCALAR, CHAIN * self._waits(s, around))
 
     def _is_vectorised(self, s: Assign, around: tuple[For, ...]) -> bool:
         """Whether a compiler may do it for several iterations at once: of the loop around it, or of
@@ -174,8 +186,28 @@ class _Host(_Work):
         inner = (
             not self._waits(s, around) and self._is_contiguous(s, around[-1]) if around else False
         )
-        outer = (self._is_contiguous(s, x) and not _is_carried(s, x) for x in around[:-1])
+        outer = (
+            _walks_a_row(s, x)
+            and self._is_contiguous(s, x)
+            and not _is_carried(s, x)
+            and self._may_move(s, x)
+            for x in around[:-1]
+        )
         return inner or any(outer)
+
+    def _may_move(self, s: Assign, loop: For) -> bool:
+        """Whether compilers are seen to move a loop inside, or to run several of its iterations at
+        once: not where others of its statements that share data with this one are no such
+        candidates, nor where it touches the array that it changes in several places."""
+        related = [x for x in self._assigns(loop) if self._share(s, x)]
+        places = (x for r in related for x in _touched(r) if x.array == _target(s))
+        return all(self._is_contiguous(x, loop) for x in related) and all(
+            _is_close(x, s.target) for x in places
+        )
+
+    def _share(self, one: Assign, other: Assign) -> bool:
+        """Whether one sets what the other reads or sets."""
+        return _target(one) in self._own(other) or _target(other) in self._own(one)
 
     def _is_contiguous(self, s: Assign, loop: For) -> bool:
         """Whether neighbouring iterations touch neighbouring elements, or the same one."""
@@ -189,6 +221,29 @@ class _Host(_Work):
         return scalar or _is_carried(s, around[-1])
 
 
+class _WalkingHost(_Host):
+    """With what loops wait for that walk along columns."""
+
+    def __init__(self, fn: Function, *, reassociated: bool) -> None:
+        super().__init__(fn, reassociated=reassociated)
+        self.columns = Columns(fn)
+
+    def loop(self, s: For, known: Mapping[str, str], around: tuple[For, ...]) -> str:
+        computed = super().loop(s, known, around)
+        own = [x for x in s.body if isinstance(x, Assign)]
+        if any(isinstance(x, For) for _, x in walk(s.body)):
+            return computed
+        scalar = [x for x in own if not self._is_vectorised(x, (*around, s))]
+        places = (x for t in scalar for x in _touched(t) if _stride(x, s.var) not in (0, 1, -1))
+        pages = self.columns.pages(places, s.var, known)
+        count = trips_to(s, s.hi)
+        if count is None or pages == "0":
+            return computed
+        touched = times(value(to_expr(count), known), pages)
+        missed = f"lx_greater(0, {total(touched, literal(-PAGES))})"
+        return total(computed, times(literal(MISS), missed))
+
+
 class _Item(_Work):
     def __init__(self, fn: Function, items: int) -> None:
         super().__init__(fn)
@@ -198,7 +253,7 @@ class _Item(_Work):
         """Of those that are mapped one iteration, in the middle."""
         if s.level is None:
             return super().loop(s, known, around)
-        middle = _times("0.5", _sum(value(s.lo, known), _end(s, known)))
+        middle = times("0.5", total(value(s.lo, known), end(s, known)))
         return self.body(s.body, {**known, s.var: middle}, around)
 
     def statement(self, s: Stmt, around: tuple[For, ...]) -> float:  # noqa: ARG002
@@ -228,7 +283,7 @@ def _operations_of(e: Expr) -> float:
             return 1 + sum(1 for i in index for _ in loads(i))
         case Call(name):
             if base_name(name) is None and name not in INTEGER:
-                raise _Unbounded
+                raise Unbounded
             return FUNCTION + inner
         case Bin("/" | "%"):
             return DIVISION + inner
@@ -247,6 +302,32 @@ def _places(s: Assign) -> Iterator[Load | Var]:
     if s.op:
         yield s.target
     yield from (x for x in walk_expr(s.value) if isinstance(x, Load | Var))
+
+
+def _walks_a_row(s: Assign, loop: For) -> bool:
+    return any(_stride(x, loop.var) in (1, -1) for x in _touched(s))
+
+
+def _touched(s: Assign) -> Iterator[Load]:
+    """The elements that a statement reads or sets."""
+    yield from (x for e in stmt_exprs(s) for x in loads(e))
+
+
+def _own(s: Assign) -> frozenset[str]:
+    """The names of what a statement reads or sets."""
+    places = (*_places(s), s.target)
+    return frozenset(x.array if isinstance(x, Load) else x.name for x in places)
+
+
+def _assigns(loop: For) -> tuple[Assign, ...]:
+    return tuple(x for _, x in walk(loop.body) if isinstance(x, Assign))
+
+
+def _is_close(place: Load, target: Load | Var) -> bool:
+    """Whether it is the element that is set, or one at a constant distance."""
+    if isinstance(target, Var):
+        return True
+    return all((poly(a) - poly(b)).value is not None for a, b in zip(place.index, target.index))
 
 
 def _is_carried(s: Assign, loop: For) -> bool:
@@ -274,105 +355,3 @@ def _stride(x: Load, counter: str) -> int | None:
     last = poly(x.index[-1])
     step = last.coefficient(counter).value
     return step if step and not any(counter in names(i) for i in x.index[:-1]) else None
-
-
-# ---------------------------------------------------------------- values
-
-
-def value(e: Expr, known: Mapping[str, str]) -> str:
-    """An integer in double; a quotient is not rounded, and of alternatives the greater one counts.
-    Raises _Unbounded."""
-    number = value_of(e)
-    if number is not None:
-        return _number(number)
-    match e:
-        case Var(name) if name in known:
-            return known[name]
-        case Cast(_, inner):
-            return value(inner, known)
-        case Un("-", inner):
-            return _times("-1", value(inner, known))
-        case Bin(op, left, right):
-            return _combined(op, value(left, known), value(right, known))
-        case Select(cond, then, orelse):
-            op = "min" if _is_least(cond, then, orelse) else "max"
-            return _combined(op, value(then, known), value(orelse, known))
-        case _:
-            raise _Unbounded
-
-
-def _is_least(cond: Expr, then: Expr, orelse: Expr) -> bool:
-    """Whether `cond ? then : orelse` is the lesser of the two."""
-    match cond:
-        case Bin("<" | "<=", left, right):
-            return (left, right) == (then, orelse)
-        case Bin(">" | ">=", left, right):
-            return (right, left) == (then, orelse)
-        case _:
-            return False
-
-
-def _combined(op: str, a: str, b: str) -> str:
-    match op:
-        case "+":
-            return _sum(a, b)
-        case "-":
-            return _sum(a, _times("-1", b))
-        case "*":
-            return _times(a, b)
-        case "/":
-            return _quotient(a, b)
-        case "max":
-            return a if a == b else f"lx_greater({a}, {b})"
-        case "min":
-            return f"-lx_greater({_times('-1', a)}, {_times('-1', b)})"
-        case _:
-            raise _Unbounded
-
-
-def _quotient(a: str, b: str) -> str:
-    """Where the divisor is 0, C may compute neither."""
-    if not _is_literal(b):
-        return f"{a} / lx_greater(1, {b})"
-    return _times(_number(1 / float(b)), a) if float(b) else "0"
-
-
-def _end(s: For, known: Mapping[str, str]) -> str:
-    """The last value of the counter."""
-    step = value_of(s.step) or 1
-    return _sum(value(s.hi, known), _number(-1 if step > 0 else 1))
-
-
-def _number(x: float) -> str:
-    return f"{x:.12g}"
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _sum(*terms: str) -> str:
-    """Numbers are added up, and 0 is left out."""
-    literal = sum(float(x) for x in terms if _is_literal(x))
-    rest = [x for x in terms if not _is_literal(x)]
-    if literal or not rest:
-        rest.append(_number(literal))
-    return rest[0] if len(rest) == 1 else f"({' + '.join(rest)})".replace("+ -", "- ")
-
-
-def _times(a: str, b: str) -> str:
-    (x, left), (y, right) = _factors(a), _factors(b)
-    rest = [t for t in (left, right) if t]
-    if x * y in (0, 1) and rest:
-        return "0" if x * y == 0 else " * ".join(rest)
-    return " * ".join([_number(x * y), *rest])
-
-
-def _factors(text: str) -> tuple[float, str]:
-    """The number that a product begins with, and the rest."""
-    first, _, rest = text.partition(" * ")
-    return (float(first), rest) if _is_literal(first) else (1.0, text)

@@ -52,17 +52,42 @@ def test_a_size_that_is_given_twice() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("M=2 N\n", "sizes:1: 'N' is not NAME=NUMBER, or is there twice"),
-        ("\nM=2 M=3\n", "sizes:2: 'M=3' is not NAME=NUMBER, or is there twice"),
+        ("M=2 N\n", "sizes:1:5: error: 'N' is not NAME=NUMBER [LX237]"),
+        ("\nM=2, M=3\n", "sizes:2:6: error: 'M' is there twice [LX237]"),
         ("# none\n", "has no sizes"),
+        ("[]", "has no sizes"),
+        ('[{"M": 2},\n {"M": x}]', "sizes:2:8: error: this is no JSON: Expecting value"),
+        ('[{"M": 2},\n 3]', "sizes:2:2: error: a set of sizes is an object, names with numbers"),
+        ('{"M": 2}', "sizes:1:7: error: a set of sizes is an object"),
+        ('[{"M": 2, "N": "3"}]', """sizes:1:16: error: "3" is not a number [LX237]"""),
+        ('[{"M": true}]', "sizes:1:8: error: true is not a number"),
+        ('[{"M": 2, "M": 3}]', "sizes:1:16: error: 'M' is there twice"),
+        ('[{"n-1": 2}]', "sizes:1:10: error: 'n-1' is no name"),
+        (
+            "[" * 100_000,
+            "sizes:1:1: error: a number is too long, or brackets are nested too deeply",
+        ),
     ],
 )
-def test_a_file_that_is_wrong_is_refused_with_the_line(
-    text: str, words: str, tmp_path: Path
+def test_a_file_that_is_wrong_is_refused_with_the_place(
+    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "sizes").write_text(text)
-    with pytest.raises(InputError, match=re.escape(words)):
-        sizes.every({}, [str(tmp_path / "sizes")])
+    monkeypatch.chdir(tmp_path)
+    Path("sizes").write_text(text)
+    with pytest.raises(InputError) as caught:
+        sizes.every({}, ["sizes"])
+    assert words in caught.value.render()
+
+
+def test_sets_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "sizes"
+    for text in (
+        '[{"M": 2, "x.n": 0.5}, {"M": 3, "x.n": 1e3}]',
+        ' {"small" : {"M":2 , "x.n":0.5} , "large" : {"M": 3,\n"x.n": 1e3}}\n',
+    ):
+        path.write_text(text)
+        found = sizes.every({"k": 1}, [str(path)])
+        assert found == [{"k": 1, "M": 2, "x.n": 0.5}, {"k": 1, "M": 3, "x.n": 1000}]
 
 
 def test_variants_are_recipes_times_numbers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import numpy as np
@@ -9,7 +10,14 @@ import pytest
 
 import loopxform as lx
 from loopxform.codegen import emit
-from loopxform.codegen.host.work import CHAIN, SCALAR, work_of_host, work_of_item
+from loopxform.codegen.host.work import (
+    CHAIN,
+    MISS,
+    PAGES,
+    SCALAR,
+    work_of_host,
+    work_of_item,
+)
 from loopxform.codegen.plan import Plan
 from loopxform.ir.nodes import Function
 from loopxform.verify.interp import Program
@@ -147,9 +155,10 @@ def weight(statement: str, *, reassociated: bool = False) -> float:
         ("A[i][j] = s * B[i][j] + y[j];", 5),
         ("x[j] = 2 * x[j];", 3 * 2),  # doubles are twice as wide
         ("y[j] = A[j][2 * i];", 2 * SCALAR),  # neighbours in neither loop
-        ("y[i] += A[i][j] * B[i][j];", 6 * SCALAR + CHAIN),  # a sum, in neither loop
+        ("y[i] += A[i][j] * B[i][j];", CHAIN),  # a sum, in neither loop: the rest need not wait
         ("y[i] += A[j][i];", 4),  # a sum, but the loops may be exchanged
-        ("A[i][j] = A[i][j - 1] + A[i - 1][j];", 4 * SCALAR + CHAIN),
+        ("A[i][j] = A[i][j - 1] + A[i - 1][j];", CHAIN),
+        ("A[i][j] = A[i][j - 1] / s + B[i - 1][j];", 24 * SCALAR),
     ],
 )
 def test_a_bound_of_what_compilers_make_of_it(statement: str, operations: float) -> None:
@@ -158,6 +167,57 @@ def test_a_bound_of_what_compilers_make_of_it(statement: str, operations: float)
 
 def test_compilers_may_vectorise_sums_where_that_is_permitted() -> None:
     assert weight("y[i] += A[i][j] * B[i][j];", reassociated=True) == 6
+
+
+COLUMNS = {
+    "trmm": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {\n"
+        "for (int k = 0; k < n; k++) B[i][j] += A[k][i] * B[k][j]; B[i][j] *= 2; }",
+        (CHAIN, 2),
+    ),
+    "correlation": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {\n"
+        "C[i][j] = 0; for (int k = 0; k < n; k++) C[i][j] += A[k][i] * A[k][j];\n"
+        "C[j][i] = C[i][j]; }",
+        (CHAIN, 2),
+    ),
+    "symm": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {\n"
+        "for (int k = 0; k < n; k++) C[k][j] += A[i][k]; C[i][j] += B[i][j]; }",
+        (4 * SCALAR, 1),
+    ),
+    "transposition": (
+        "for (int k = 0; k < n; k++) for (int i = 0; i < n; i++)\n"
+        "for (int j = 0; j < n; j++) B[j][i] = A[i][j];",
+        (2 * SCALAR, 1),
+    ),
+    "product": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {\n"
+        "C[i][j] *= 2; for (int k = 0; k < n; k++) C[i][j] += A[i][k] * B[k][j]; }",
+        (6 * 2, 0),
+    ),
+    "sums": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {\n"
+        "double t = 0; for (int k = 0; k < n; k++) t += A[k][j]; B[i][j] = t; }",
+        (2 * 2, 0),
+    ),
+}
+"""Operations of the statement in three loops, and columns that it walks along: none where compilers
+are seen to do several columns at once, or to exchange the loops."""
+
+
+@pytest.mark.parametrize("case", COLUMNS)
+@pytest.mark.parametrize("array", ["double {0}[n][n]", "double *restrict {0}"])
+def test_columns(case: str, array: str) -> None:
+    body, (operations, columns) = COLUMNS[case]
+    if "*" in array:
+        body = re.sub(r"\b([ABC])\[(\w)\]\[(\w)\]", r"\1[\2 * n + \3]", body)
+    params = ", ".join(array.format(x) for x in "ABC")
+    found = work_of_host(lx.loads(f"void f(int n, {params})\n{{\n{body}\n}}\n")["f"].function)
+    assert found is not None
+    for n in (64, 1000, 8000):
+        missed = MISS * max(0, columns * n * min(1, n / 512) - PAGES) / n
+        assert value(found, {"n": n}) / n**3 == pytest.approx(operations + missed, rel=0.2), n
 
 
 # ---------------------------------------------------------------- kernels
