@@ -109,7 +109,9 @@ class Flatten(Step):
         text = f"the body of the loop over '{site.loop.var}' does not hold one loop over "
         remedy = "a condition around it: distribute-guard first; a loop around it: flatten that one"
         loc = found[0].loop.origin.loc
-        return Obstacle("LX221", f"{text}'{self.inner}', beside other statements", loc, remedy=remedy)
+        return Obstacle(
+            "LX221", f"{text}'{self.inner}', beside other statements", loc, remedy=remedy
+        )
 
 
 def _fixed(site: LoopSite) -> Iterator[Obstacle]:
