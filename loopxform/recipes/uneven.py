@@ -1,7 +1,8 @@
 """Several iterations for each work-item, where data say how long one takes:
 
     forall i: { A; while (c) S; B }
- -> forall ii (a group): forall i_t < Tx: for i = ii + i_t, ii + i_t + Tx, ...: { A; while (c) S; B }
+ -> forall ii (a group): forall i_t < Tx:
+      for (i = ii + i_t; i < ii + Tx*Ry; i += Tx): { A; while (c) S; B }
  -> the same with the loop over i and the one in it as one (`flatten`)
 
 Work-items that run in lockstep wait for the longest of theirs. Here one that is done goes on with
@@ -113,3 +114,8 @@ def uneven_loop(nest: Nest) -> For | None:
     scalars = {p.name for p in nest.function.objects if not p.array}
     known = {*nest.parallel, *scalars} - writes(nest.function.body)
     return loop if names(loop.lo) <= known and not names(loop.hi) <= known else None
+
+
+def pays(nest: Nest, limits: Limits) -> bool:
+    """Whether work-items take several iterations without being asked to."""
+    return limits.costs.uneven_iterations > 1 and uneven_loop(nest) is not None

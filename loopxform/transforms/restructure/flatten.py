@@ -6,13 +6,13 @@
        if (!more) { B; i++; }
      }
 
-A loop and one in its body become one loop, which runs the same statements in the same order. Several
+A loop and one in its body become one loop, which runs the same statements in the same order. Those
 that run in lockstep, each with its own iterations of the outer loop, then do not wait for the one
-whose inner loop runs longest: the others go on to their next iteration. With a LENGTH, up to so many
-iterations of the inner loop run between two tests whether it has ended. The two loops need not
-be perfectly nested, nor parallel; the inner one stands directly in the body of the outer one. What
-the body declares is declared once, so extents in it must not change. (von Hanxleden and Kennedy,
-"Relaxing SIMD control flow constraints using loop transformations", 1992; on GPUs: Aila and Laine,
+whose inner loop runs longest: the others go on to their next iteration. With a LENGTH, up to so
+many iterations of the inner loop run between two tests whether it has ended. The inner loop stands
+directly in the body of the outer one, beside other statements, and neither is mapped. What the body
+declares is declared once: extents in there must not change. (von Hanxleden and Kennedy, "Relaxing
+SIMD control flow constraints using loop transformations", 1992; on GPUs: Aila and Laine,
 "Understanding the efficiency of ray traversal on GPUs", 2009.)
 """
 
@@ -64,8 +64,8 @@ from loopxform.transforms.sites import (
 
 @record
 class Flatten(Step):
-    """Makes one loop of `outer` and the loop `inner` in its body, of which up to `length` iterations
-    run between two tests whether it has ended."""
+    """Makes one loop of `outer` and the loop `inner` in its body, of which up to `length`
+    iterations run between two tests whether it has ended."""
 
     outer: str
     inner: str
