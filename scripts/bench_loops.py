@@ -269,7 +269,8 @@ def _timed(name: str, asked: dict[str, Any], args: argparse.Namespace, lock: Any
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)
     first = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
-    call(**first)
+    with lock:
+        call(**first)
     wrong = [n for n, v in expected.items() if not _agree(_part(first, n), v)]
     with lock:
         times = call.again(args.repeat + 2, **given)[2:]

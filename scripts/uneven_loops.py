@@ -27,6 +27,12 @@ MARCH = f"""{BOTH} {{ float u = 2.0f * j / n - 1, v = 2.0f * i / n - 1, t = 0, s
   a[i][j] = k; }}"""
 DRAWS = f"""{EACH} {{ unsigned s = i; for (int k = 0; k < len[i]; k++) {{
   s = s * 1664525u + 1013904223u; s ^= s >> 13; }} a[i] = s; }}"""
+POINTS = f"""{EACH} {{ float x = 0, y = 0; int k = 0;
+  while (k < 1024 && x * x + y * y < 4.0f) {{
+    float t = x * x - y * y + u[i]; y = 2 * x * y + v[i]; x = t; k++; }}
+  a[i] = k; }}"""
+DIVISORS = f"""{EACH} {{ unsigned p = x[i], q = y[i];
+  while (q) {{ unsigned t = p % q; p = q; q = t; }} a[i] = p; }}"""
 COLUMNS = f"""{EACH} {{ float s = 0;
   for (int k = 0; k < len[i]; k++) s = 0.5f * s + x[k][i]; a[i] = s; }}"""
 ROOTS = f"{EACH} {{ int k = i; while (up[k] != k) k = up[k]; a[i] = k; }}"
@@ -52,6 +58,16 @@ def _columns(random: np.random.Generator, n: int) -> Arrays:
     length = np.minimum(_lengths(random, n)["len"], 4 * MEAN - 1)
     x = random.random((4 * MEAN, n), dtype=np.float32)
     return {"n": n, "len": length, "x": x, "a": np.zeros(n, np.float32)}
+
+
+def _points(random: np.random.Generator, n: int) -> Arrays:
+    u, v = (random.uniform(-2, high, n).astype(np.float32) for high in (1, 2))
+    return {"n": n, "u": u, "v": v, "a": np.zeros(n, np.int32)}
+
+
+def _pairs(random: np.random.Generator, n: int) -> Arrays:
+    x, y = (random.integers(0, 1 << 32, n, dtype=np.uint32) for _ in range(2))
+    return {"n": n, "x": x, "y": y, "a": np.zeros(n, np.uint32)}
 
 
 def _forest(random: np.random.Generator, n: int) -> Arrays:
@@ -113,6 +129,15 @@ def rows() -> Iterator[Row]:
     yield (
         *("random-lengths", f"{length}, unsigned a[restrict n]", DRAWS),
         *(_lengths, lambda n: 8.0 * n, _drawn, 1 << 24),
+    )
+    given = "int n, const {0} {1}[restrict n], const {0} {2}[restrict n], {3} a[restrict n]"
+    yield (
+        *("escape-points", given.format("float", "u", "v", "int"), POINTS),
+        *(_points, lambda n: 12.0 * n, lambda _: {}, 1 << 22),
+    )
+    yield (
+        *("divisors", given.format("unsigned", "x", "y", "unsigned"), DIVISORS),
+        *(_pairs, lambda n: 12.0 * n, lambda x: {"a": np.gcd(x["x"], x["y"])}, 1 << 22),
     )
     yield (
         *("random-columns", f"{length}, const float x[restrict 256][n], float a[restrict n]"),

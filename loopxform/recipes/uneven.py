@@ -15,13 +15,15 @@ ray traversal on GPUs", 2009.)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import For
-from loopxform.ir.visit import names, walk, writes
+from loopxform.ir.nodes import For, If, Stmt
+from loopxform.ir.visit import loops, names, walk, writes
 from loopxform.ir.whiles import condition
 from loopxform.model.choice import Choice
+from loopxform.model.divergence import lengths_differ, touches_memory
 from loopxform.model.layouts import one_each
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
@@ -34,8 +36,10 @@ from loopxform.transforms import (
     MapTo,
     RoundRobin,
     Stripmine,
+    Unroll,
     WarpTile,
 )
+from loopxform.transforms.edges.bounds import fixed_trips
 
 
 class Uneven:
@@ -63,7 +67,10 @@ class Uneven:
         else:
             y = _map_rows(w, nest, limits, options)
         w.stage("One loop, in which a work-item goes on with its next iteration")
+        known = {s.loop.var for s in loops(w.fn)}
         w.do(Flatten(y, inner.var, w.size("Tk")))
+        run = [v for s in loops(w.fn) if (v := s.loop.var) not in known and fixed_trips(s.loop)]
+        w.attempt(*(Unroll(v) for v in run))
         return Mapped(choice)
 
 
@@ -101,14 +108,14 @@ def _tiles(costs: Costs, *, rows: bool) -> Tiles:
 
 
 def uneven_loop(nest: Nest) -> For | None:
-    """The one loop in the body, beside statements without loops, if data say where it ends. Rows
-    between starts are not meant (`csr_stream`)."""
+    """The one loop in the body, under one condition at most and beside statements without loops, if
+    data say where it ends. Rows between starts are not meant (`csr_stream`)."""
     body = nest.innermost.body
-    inside = [s for s in body if isinstance(s, For)]
-    beside = tuple(s for s in body if not isinstance(s, For))
-    if len(inside) != 1 or any(isinstance(s, For) for _, s in walk(beside)):
+    every = [s for _, s in walk(body) if isinstance(s, For)]
+    held = [s for s in _held(body) if isinstance(s, For)]
+    if len(held) != 1 or len(every) != 1 + sum(isinstance(s, For) for _, s in walk(held[0].body)):
         return None
-    (loop,) = inside
+    (loop,) = held
     if condition(loop) is not None:
         return loop
     scalars = {p.name for p in nest.function.objects if not p.array}
@@ -116,6 +123,19 @@ def uneven_loop(nest: Nest) -> For | None:
     return loop if names(loop.lo) <= known and not names(loop.hi) <= known else None
 
 
+def _held(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """The statements of a body, and those under its conditions."""
+    for s in body:
+        yield s
+        if isinstance(s, If):
+            yield from (*s.then, *s.orelse)
+
+
 def pays(nest: Nest, limits: Limits) -> bool:
-    """Whether work-items take several iterations without being asked to."""
-    return limits.costs.uneven_iterations > 1 and uneven_loop(nest) is not None
+    """Whether work-items take several iterations without being asked to: their lengths differ, and
+    what they do in the loop is not to wait for memory, which they would do in step."""
+    loop = uneven_loop(nest) if limits.costs.uneven_iterations > 1 else None
+    if loop is None or touches_memory(nest.function, loop):
+        return False
+    grid = len(nest.parallel) > 1
+    return lengths_differ(nest.function, nest.innermost.body, loop, grid=grid)

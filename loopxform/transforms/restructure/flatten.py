@@ -1,19 +1,19 @@
 """Loop flattening: for (i = lo; i < hi; i++) { A; while (c) S; B }
   -> more = 0;
      for (i = lo; i < hi; ) {
-       if (!more) { A; more = c; }
-       if (more) { S; more = c; }
-       if (!more) { B; i++; }
+       if (!more) A;
+       more = c;
+       if (more) S; else { B; i++; }
      }
 
 A loop and one in its body become one loop, which runs the same statements in the same order. Those
 that run in lockstep, each with its own iterations of the outer loop, then do not wait for the one
 whose inner loop runs longest: the others go on to their next iteration. With a LENGTH, up to so
 many iterations of the inner loop run between two tests whether it has ended. The inner loop stands
-directly in the body of the outer one, beside other statements, and neither is mapped. What the body
-declares is declared once: extents in there must not change. (von Hanxleden and Kennedy, "Relaxing
-SIMD control flow constraints using loop transformations", 1992; on GPUs: Aila and Laine,
-"Understanding the efficiency of ray traversal on GPUs", 2009.)
+in the body of the outer one, beside other statements and under one condition at most; neither is
+mapped. What the body declares is declared once: extents in there must not change. (von Hanxleden
+and Kennedy, "Relaxing SIMD control flow constraints using loop transformations", 1992; on GPUs:
+Aila and Laine, "Understanding the efficiency of ray traversal on GPUs", 2009.)
 """
 
 from __future__ import annotations
@@ -45,8 +45,19 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import INT
-from loopxform.ir.visit import LoopSite, names, reads, replace_at, resolve, walk, walk_expr, writes
-from loopxform.ir.whiles import is_while, test, watching, while_loop
+from loopxform.ir.visit import (
+    LoopSite,
+    Path,
+    at,
+    names,
+    reads,
+    replace_at,
+    resolve,
+    walk,
+    walk_expr,
+    writes,
+)
+from loopxform.ir.whiles import is_while, test, while_loop
 from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.base import Step
@@ -85,33 +96,45 @@ class Flatten(Step):
         inner = self._inner(fn, site)
         if isinstance(inner, Obstacle):
             return (*header, inner, *wrong)
-        return (*header, *whole_loop(inner), *_fixed_step(inner), *_body(site), *wrong)
+        own = (*whole_loop(inner), *_fixed_step(inner))
+        return (*header, *own, *_body(_Parts.of(site, inner)), *wrong)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.outer))
         inner = trusted(self._inner(fn, site))
         length = parse_size(fn, self.length)
         assert not isinstance(length, Obstacle)
+        parts = _Parts.of(site, inner)
+        taken = set(used_names(fn))
+        (loop,) = rename((site.loop,), _own_names(fn, parts, taken))
+        named = _Parts.of(replace(site, loop=_for(loop)), inner)
         origin = site.loop.origin.then(str(self))
-        return _Flattened(fn, site, inner, length, origin).function
+        return replace_at(fn, site.path, _OneLoop(named, length, origin, taken).statements)
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "the same statements in the same order: an iteration begins where the last one ended"
 
     def _inner(self, fn: Function, site: LoopSite) -> LoopSite | Obstacle:
-        """The loop `inner` that stands directly in the body of the outer one."""
+        """The loop `inner` in the body of the outer one, under one condition at most."""
         found = resolve(fn, self.inner)
         if not found:
             return no_such_loop(fn, self.inner)
-        direct = [s for s in found if s.path[:-1] == site.path]
-        if len(direct) == 1:
-            return direct[0]
-        text = f"the body of the loop over '{site.loop.var}' does not hold one loop over "
-        remedy = "a condition around it: distribute-guard first; a loop around it: flatten that one"
-        loc = found[0].loop.origin.loc
-        return Obstacle(
-            "LX221", f"{text}'{self.inner}', beside other statements", loc, remedy=remedy
+        held = [s for s in found if _is_held(fn, site.path, s.path)]
+        if len(held) == 1:
+            return held[0]
+        text = (
+            f"the loop over '{site.loop.var}' does not hold one loop over '{self.inner}', beside "
         )
+        text += "other statements and under one condition at most"
+        remedy = "flatten loops that are between the two first, from the inside"
+        return Obstacle("LX221", text, found[0].loop.origin.loc, remedy=remedy)
+
+
+def _is_held(fn: Function, outer: Path, inner: Path) -> bool:
+    deeper = len(inner) - len(outer)
+    if inner[: len(outer)] != outer or deeper not in (1, 2):
+        return False
+    return deeper == 1 or isinstance(at(fn, inner[:-1]), If)
 
 
 def _fixed(site: LoopSite) -> Iterator[Obstacle]:
@@ -134,12 +157,52 @@ def _fixed_step(site: LoopSite) -> tuple[Obstacle, ...]:
     return (Obstacle("LX221", text, site.loop.origin.loc, remedy=remedy),)
 
 
-def _body(site: LoopSite) -> Iterator[Obstacle]:
+@record
+class _Parts:
+    """The body of the outer loop around the inner one: what stands before and behind it, and the
+    same in the branch that holds it, if that is under a condition."""
+
+    outer: For
+    inner: For
+    before: tuple[Stmt, ...]
+    after: tuple[Stmt, ...]
+    condition: Expr | None = None
+    first: tuple[Stmt, ...] = ()
+    last: tuple[Stmt, ...] = ()
+    other: tuple[Stmt, ...] = ()
+
+    @classmethod
+    def of(cls, outer: LoopSite, inner: LoopSite) -> _Parts:
+        n, *deeper = inner.path[len(outer.path) :]
+        body = outer.loop.body
+        s, before, after = body[n], body[:n], body[n + 1 :]
+        if not deeper:
+            return cls(outer.loop, _for(s), before, after)
+        assert isinstance(s, If)
+        (k,) = deeper
+        cond, branch, other = s.cond, s.then, s.orelse
+        if k < 0:
+            cond, branch, other, k = Un("!", cond), other, branch, -1 - k
+        around = (branch[:k], branch[k + 1 :], other)
+        return cls(outer.loop, _for(branch[k]), before, after, cond, *around)
+
+    @property
+    def declared(self) -> tuple[Decl, ...]:
+        """What iterations declare that is used before the inner loop, in it, and behind it."""
+        every = (*self.before, *self.first, *self.last, *self.after)
+        return tuple(s for s in every if isinstance(s, Decl))
+
+
+def _for(s: Stmt) -> For:
+    assert isinstance(s, For)
+    return s
+
+
+def _body(parts: _Parts) -> Iterator[Obstacle]:
     """Statements that cannot begin at another time than those of other work-items, or would mean
     something else where they are declared once."""
-    loop = site.loop
-    changed = writes(loop.body) | {loop.var} | {s.name for s in loop.body if isinstance(s, Decl)}
-    for _, s in walk(loop.body):
+    body = parts.outer.body
+    for _, s in walk(body):
         match s:
             case Opaque():
                 yield Obstacle(s.code, s.reason, s.origin.loc, remedy=s.help)
@@ -148,83 +211,107 @@ def _body(site: LoopSite) -> Iterator[Obstacle]:
             case Copy() if s.collective:
                 text = f"all work-items of a group copy '{s.source}' at the same time"
                 yield Obstacle("LX221", text, s.origin.loc, remedy="flatten before copies")
-    for s in loop.body:
-        if isinstance(s, Decl) and (names_in := _extent(s) & changed):
-            text = f"the extent of '{s.name}' depends on '{min(names_in)}', which changes"
-            yield Obstacle("LX145", text, s.origin.loc, remedy=f"bound-extent {s.name} first")
+    changed = writes(body) | {parts.outer.var, parts.inner.var, *(d.name for d in parts.declared)}
+    for d in parts.declared:
+        if changing := {n for e in d.shape for n in names(e)} & changed:
+            text = f"the extent of '{d.name}' depends on '{min(changing)}', which changes"
+            yield Obstacle("LX145", text, d.origin.loc, remedy=f"bound-extent {d.name} first")
 
 
-def _extent(s: Decl) -> set[str]:
-    return {n for e in s.shape for n in names(e)}
+def _own_names(fn: Function, parts: _Parts, taken: set[str]) -> dict[str, str]:
+    """New names, which are `taken` then, of what is declared again elsewhere, or counts other loops
+    too."""
+    counted = (s.var for _, s in walk(fn.body) if isinstance(s, For))
+    kept = (s.name for _, s in walk(fn.body) if isinstance(s, Decl))
+    uses = Counter([*counted, *kept, *(p.name for p in fn.objects)])
+    own = (parts.outer.var, parts.inner.var, *(d.name for d in parts.declared))
+    return {name: _fresh(name, taken) for name in own if uses[name] > 1}
 
 
-class _Flattened:
-    """The function with the two loops as one; variables that several loops or statements declare
-    get names of their own."""
+def _fresh(wanted: str, taken: set[str]) -> str:
+    tries = (wanted if n == 1 else f"{wanted}_{n}" for n in count(1))
+    name = next(n for n in tries if n not in taken)
+    taken.add(name)
+    return name
 
-    def __init__(
-        self, fn: Function, site: LoopSite, inner: LoopSite, length: Expr, origin: Origin
-    ) -> None:
-        self.origin, self.length, self.place = origin, length, inner.path[-1]
-        self.taken = set(used_names(fn))
-        outer, new = site.loop, self._own_names(fn, site.loop, inner.loop)
-        (self.outer,) = rename((outer,), new)
-        self.more = Var(self._fresh("more"))
-        self.function = replace_at(fn, site.path, tuple(self._statements()))
 
-    def _own_names(self, fn: Function, outer: For, inner: For) -> dict[str, str]:
-        """Of what is declared twice, or counts other loops too."""
-        counted = [s.var for _, s in walk(fn.body) if isinstance(s, For)]
-        kept = [s.name for _, s in walk(fn.body) if isinstance(s, Decl)]
-        own = [outer.var, inner.var, *(s.name for s in outer.body if isinstance(s, Decl))]
-        uses = Counter([*counted, *kept, *(p.name for p in fn.objects)])
-        return {name: self._fresh(name) for name in own if uses[name] > 1}
+class _OneLoop:
+    """The statements that two loops become: with names that are not `taken`."""
 
-    def _fresh(self, wanted: str) -> str:
-        tries = (wanted if n == 1 else f"{wanted}_{n}" for n in count(1))
-        name = next(n for n in tries if n not in self.taken)
-        self.taken.add(name)
-        return name
+    def __init__(self, parts: _Parts, length: Expr, origin: Origin, taken: set[str]) -> None:
+        self.parts, self.length, self.origin, self.taken = parts, length, origin, taken
+        self.more = self._name("more")
+        inner, rest = parts.inner, (*parts.inner.body, *parts.last, *parts.after)
+        self.is_short = value_of(length) == 1
+        self.is_counted = not is_while(inner) or inner.var in reads(rest)
+        self.enters = "" if parts.condition is None else self._name("enters")
+        self.statements = tuple(self._statements())
 
     def _statements(self) -> Iterator[Stmt]:
-        outer = self.outer
-        inner = outer.body[self.place]
-        assert isinstance(inner, For)
-        before, after = outer.body[: self.place], outer.body[self.place + 1 :]
-        shared = [s for s in outer.body if isinstance(s, Decl)]
-        is_counted = not is_while(inner) or inner.var in reads((*inner.body, *after))
-        yield from (Decl(v.var, v.type, origin=self.origin) for v in (outer, *[inner][:is_counted]))
-        yield Decl(self.more.name, INT, origin=self.origin)
-        yield from shared
+        outer, inner = self.parts.outer, self.parts.inner
+        counters = (outer, inner) if self.is_counted else (outer,)
+        yield from (Decl(x.var, x.type, origin=self.origin) for x in counters)
+        yield from (Decl(n, INT, origin=self.origin) for n in (self.more, self.enters) if n)
+        yield from self.parts.declared
         yield self._set(outer.var, outer.lo)
-        yield self._set(self.more.name, Const(0))
-        ask = self._set(self.more.name, truth(test(inner)))
-        first = (self._set(inner.var, inner.lo),) if is_counted else ()
-        step = (self._stepped(inner),) if is_counted else ()
+        yield self._set(self.more, Const(0))
+        asked = test(inner)
+        if self.enters:
+            asked = Bin("&&", Var(self.enters), asked)
+        begin = () if self.is_short else (self._set(self.more, Const(1)),)
         body = (
-            self._finished(*_without(before), *first, ask),
-            self._run((*inner.body, *step, ask)),
-            self._finished(*_without(after), self._stepped(outer)),
+            *self._finished((*self._first(), *begin)),
+            *self._run(asked),
+            *(() if self.is_short else self._finished(self._rest)),
         )
-        yield while_loop(self._fresh("w"), test(outer), body, self.origin)
+        yield while_loop(self._name("w"), test(outer), body, self.origin)
 
-    def _run(self, body: tuple[Stmt, ...]) -> Stmt:
-        """Iterations of the inner loop, as long as there are any."""
-        if value_of(self.length) == 1:
-            return If(self.more, body, origin=self.origin)
-        zero, one = Const(0), Const(1)
-        run = For(self._fresh("u"), zero, self.length, one, body, origin=self.origin)
-        return watching(run, self.more)
+    def _first(self) -> tuple[Stmt, ...]:
+        """What an iteration does before the inner loop, and the decision whether it gets there."""
+        parts = self.parts
+        begin = (self._set(parts.inner.var, parts.inner.lo),) if self.is_counted else ()
+        before = _without(parts.before)
+        if parts.condition is None:
+            return (*before, *begin)
+        branch = (*_without(parts.first), *begin)
+        decided = self._set(self.enters, truth(parts.condition))
+        chosen = (self._if(Var(self.enters), branch, parts.other),) if branch or parts.other else ()
+        return (*before, decided, *chosen)
 
-    def _finished(self, *body: Stmt) -> Stmt:
-        return If(Un("!", self.more), body, origin=self.origin)
+    @property
+    def _rest(self) -> tuple[Stmt, ...]:
+        """What an iteration does after the inner loop, and the step to the next one."""
+        last, after = _without(self.parts.last), _without(self.parts.after)
+        chosen = (self._if(Var(self.enters), last),) if last else ()
+        return (*chosen, *after, self._stepped(self.parts.outer))
 
-    def _set(self, name: str, value: Expr) -> Stmt:
+    def _run(self, asked: Expr) -> tuple[Stmt, ...]:
+        """Iterations of the inner loop, as long as there are any. What has ended stays so: however
+        compilers round what is asked, they need not do it in the same way each time."""
+        inner, more = self.parts.inner, Var(self.more)
+        body = (*inner.body, self._stepped(inner)) if self.is_counted else inner.body
+        if self.is_short:
+            return (self._set(self.more, truth(asked)), self._if(more, body, self._rest))
+        again = (self._set(self.more, Bin("&&", more, asked)), self._if(more, body))
+        zero, one, name = Const(0), Const(1), self._name("u")
+        return (For(name, zero, self.length, one, again, origin=self.origin),)
+
+    def _finished(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return (self._if(Un("!", Var(self.more)), body),) if body else ()
+
+    def _if(self, cond: Expr, then: tuple[Stmt, ...], orelse: tuple[Stmt, ...] = ()) -> If:
+        return If(cond, then, orelse, origin=self.origin)
+
+    def _set(self, name: str, value: Expr) -> Assign:
         return Assign(Var(name), value, label="S", origin=self.origin)
 
-    def _stepped(self, loop: For) -> Stmt:
+    def _stepped(self, loop: For) -> Assign:
         return self._set(loop.var, simplify(Bin("+", Var(loop.var), loop.step)))
+
+    def _name(self, wanted: str) -> str:
+        return _fresh(wanted, self.taken)
 
 
 def _without(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements but for the declarations."""
     return tuple(s for s in body if not isinstance(s, Decl))

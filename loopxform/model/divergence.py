@@ -1,0 +1,85 @@
+"""Whether iterations next to each other take about as long, where data say how long they take.
+
+Work-items that run in lockstep wait for the longest of theirs. What they have to wait is little
+where the length of an iteration changes slowly along the loops, as that of escape times and marches
+along rays does: it is computed from the counters by arithmetic of floats, or from those that images
+and grids hold. Lengths that lists tell, or that come of integers whose bits are mixed (Collatz,
+hashes, generators), differ at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, If, Load, Stmt, Var
+from loopxform.ir.types import Scalar
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import bodies, loads, names, stmt_exprs, walk, walk_expr, writes
+from loopxform.ir.whiles import test
+
+MIXING = ("%", "&", "|", "^")
+"""Operators of integers whose results say little about those next to them."""
+
+
+def lengths_differ(fn: Function, body: tuple[Stmt, ...], loop: For, *, grid: bool) -> bool:
+    """Whether neighbouring iterations, which run `body`, may have to do with lengths of the loop in
+    there that have nothing to do with each other; those of a `grid` run along several loops."""
+    types = symbols(fn)
+    arrays = {p.name: p.type for p in fn.objects if p.array or p.shape}
+    for e in _deciding(body, loop):
+        read = [arrays[x.array] for x in loads(e) if x.array in arrays]
+        if any(t.is_integer or not grid for t in read):
+            return True
+        if any(_mixes(x, types) for x in walk_expr(e)):
+            return True
+    return False
+
+
+def touches_memory(fn: Function, loop: For) -> bool:
+    """Whether iterations of a loop write to arrays of the caller's, or read another element of one
+    each: neighbours that run in step may read neighbouring elements."""
+    arrays = {p.name for p in fn.objects if p.array or p.shape}
+    changing = writes(loop.body) | {loop.var}
+    if arrays & writes(loop.body):
+        return True
+    every = (test(loop), *(e for _, s in walk(loop.body) for e in stmt_exprs(s)))
+    read = (x for e in every for x in loads(e) if x.array in arrays)
+    return any(names(i) & changing for x in read for i in x.index)
+
+
+def _deciding(body: tuple[Stmt, ...], loop: For) -> list[Expr]:
+    """What the end of the loop is computed from: expressions, of conditions around them too."""
+    found = [loop.lo, test(loop)]
+    known = set[str]()
+    while wanted := {n for e in found for n in names(e)} - known:
+        known |= wanted
+        found += _setting(body, wanted)
+    return found
+
+
+def _setting(body: tuple[Stmt, ...], wanted: set[str]) -> Iterator[Expr]:
+    """What the statements compute that set these, and what decides whether they run."""
+    for s in body:
+        if isinstance(s, Assign):
+            target = s.target.name if isinstance(s.target, Var) else s.target.array
+            if target in wanted:
+                yield s.value
+                if s.op in MIXING:
+                    yield Bin(s.op, Var(target), s.value)
+                yield from s.target.index if isinstance(s.target, Load) else ()
+        elif writes((s,)) & wanted:
+            if isinstance(s, If):
+                yield s.cond
+            elif isinstance(s, For):
+                yield from (s.lo, test(s))
+            for inner in bodies(s):
+                yield from _setting(inner, wanted)
+
+
+def _mixes(e: Expr, types: dict[str, Scalar]) -> bool:
+    """Whether an operator mixes bits: a product does where it wraps around."""
+    if not isinstance(e, Bin):
+        return False
+    if e.op in MIXING:
+        return True
+    return e.op == "*" and type_of(e, types).is_unsigned
