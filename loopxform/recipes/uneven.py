@@ -29,6 +29,7 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import EVEN, Mapped, Question
 from loopxform.recipes.deriving import Work, levels
+from loopxform.recipes.partial_tiles import weight
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Costs, Limits
 from loopxform.transforms import (
@@ -67,10 +68,7 @@ class Uneven:
         else:
             y = _map_rows(w, nest, limits, options)
         w.stage("One loop, in which a work-item goes on with its next iteration")
-        known = {s.loop.var for s in loops(w.fn)}
-        w.do(Flatten(y, inner.var, w.size("Tk")))
-        run = [v for s in loops(w.fn) if (v := s.loop.var) not in known and fixed_trips(s.loop)]
-        w.attempt(*(Unroll(v) for v in run))
+        _flatten(w, y, inner, limits.costs)
         return Mapped(choice)
 
 
@@ -97,6 +95,15 @@ def _map_rows(w: Work, nest: Nest, limits: Limits, options: Options) -> str:
         w.stage("Neighbours in a rectangle")
         w.attempt(WarpTile(rows, str(high), str(wide)))
     return y
+
+
+def _flatten(w: Work, outer: str, inner: For, costs: Costs) -> None:
+    """Makes one loop of both. What runs between two tests is unrolled where that is little."""
+    known = {s.loop.var for s in loops(w.fn)}
+    w.do(Flatten(outer, inner.var, w.size("Tk")))
+    if weight(inner.body) * w.sizes["Tk"] <= costs.unrolled:
+        new = [s.loop for s in loops(w.fn) if s.loop.var not in known]
+        w.attempt(*(Unroll(x.var) for x in new if fixed_trips(x)))
 
 
 def _tiles(costs: Costs, *, rows: bool) -> Tiles:

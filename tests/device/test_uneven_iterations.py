@@ -138,9 +138,8 @@ def test_where_the_model_says_so(name: str) -> None:
     text, chosen = SEVERAL[name]
     limits = PROFILES["h100"]
     limits = replace(limits, costs=replace(limits.costs, uneven_iterations=4, uneven_run=4))
-    done = lx.loads(text)["f"].offload(
-        contract=False, limits=limits, threshold={"suff_outer_par_0": 40}
-    )
+    least = {"suff_outer_par_0": 40} if chosen else {}
+    done = lx.loads(text)["f"].offload(contract=False, limits=limits, threshold=least)
     plan = emit.kernel(done.derivation, fp=SEPARATE)
     assert len(plan.kernels) == (2 if chosen else 1)
     sizes = SIZES if "[m]" in text else tuple({"n": n} for n in (39, 40, 3000))
