@@ -91,6 +91,7 @@ SELDOM: tuple[Recipe, ...] = (
     "exchange",
     "vectors",
     "elementwise",
+    "uneven",
     "csr-stream",
 )
 """Those of which it is no news that they do not fit."""
