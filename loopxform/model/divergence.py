@@ -4,7 +4,8 @@ Work-items that run in lockstep wait for the longest of theirs. What they have t
 where the length of an iteration changes slowly along the loops, as that of escape times and marches
 along rays does: it is computed from the counters by arithmetic of floats, or from those that images
 and grids hold. Lengths that lists tell, or that come of integers whose bits are mixed (Collatz,
-hashes, generators), differ at random.
+hashes, generators), differ at random; but those of loops that divide again and again (common
+divisors, digits) are logarithms, which differ little.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, If, Load, Stmt,
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import bodies, loads, names, stmt_exprs, walk, walk_expr, writes
-from loopxform.ir.whiles import test
+from loopxform.ir.whiles import is_while, test
 
+DIVIDING = ("/", "%", ">>")
 MIXING = ("%", "&", "|", "^")
 """Operators of integers whose results say little about those next to them."""
 
@@ -25,6 +27,8 @@ def lengths_differ(fn: Function, body: tuple[Stmt, ...], loop: For, *, grid: boo
     """Whether neighbouring iterations, which run `body`, may have to do with lengths of the loop in
     there that have nothing to do with each other; those of a `grid` run along several loops."""
     types = symbols(fn)
+    if _divides(loop, types):
+        return False
     arrays = {p.name: p.type for p in fn.objects if p.array or p.shape}
     for e in _deciding(body, loop):
         read = [arrays[x.array] for x in loads(e) if x.array in arrays]
@@ -74,6 +78,37 @@ def _setting(body: tuple[Stmt, ...], wanted: set[str]) -> Iterator[Expr]:
                 yield from (s.lo, test(s))
             for inner in bodies(s):
                 yield from _setting(inner, wanted)
+
+
+def _divides(loop: For, types: dict[str, Scalar]) -> bool:
+    """Whether all that changes of what the loop asks are integers that are divided."""
+    if loop.var in names(test(loop)) and not is_while(loop):
+        return False
+    known, wanted = set[str](), names(test(loop)) & writes(loop.body)
+    divided = False
+    while wanted:
+        known |= wanted
+        values = [e for n in wanted for e in _values(loop.body, n)]
+        if any(not _is_part(e, types) for e in values):
+            return False
+        divided = divided or any(isinstance(e, Bin) for e in values)
+        wanted = {n for e in values if isinstance(e, Var) for n in names(e)} & writes(loop.body)
+        wanted -= known
+    return divided
+
+
+def _values(body: tuple[Stmt, ...], name: str) -> Iterator[Expr]:
+    """What a scalar is set to."""
+    for _, s in walk(body):
+        if isinstance(s, Assign) and s.target == Var(name):
+            yield Bin(s.op, s.target, s.value) if s.op else s.value
+
+
+def _is_part(e: Expr, types: dict[str, Scalar]) -> bool:
+    """A variable, or the quotient or the rest of a division of integers."""
+    if isinstance(e, Var):
+        return True
+    return isinstance(e, Bin) and e.op in DIVIDING and type_of(e, types).is_integer
 
 
 def _mixes(e: Expr, types: dict[str, Scalar]) -> bool:

@@ -11,15 +11,15 @@ from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.split import FULL_TILES
 
 
-def weight(body: tuple[Stmt, ...]) -> int:
+def _weight(body: tuple[Stmt, ...]) -> int:
     """Operations of one run of a body; a call counts for eight."""
     total = 0
     for s in body:
         if isinstance(s, For):
             fixed = fixed_trips(s)
-            total += ((fixed[0].value if fixed else None) or 1) * weight(s.body)
+            total += ((fixed[0].value if fixed else None) or 1) * _weight(s.body)
         else:
-            total += sum(weight(inner) for inner in bodies(s))
+            total += sum(_weight(inner) for inner in bodies(s))
         if isinstance(s, Assign):
             total += _operations(s.value) + bool(s.op)
     return total
@@ -52,5 +52,5 @@ def finish(
     if outer:
         w.stage("Unrolling for the kernel compiler")
     for k, over in vectors.items():
-        if weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= costs.unrolled:
+        if _weight(resolve(w.fn, k)[0].loop.body) * w.sizes["Tk"] <= costs.unrolled:
             w.attempt(*(Unroll(f"{v}*") for v in (*over, k)))

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import For, If, Stmt
-from loopxform.ir.visit import loops, names, walk, writes
+from loopxform.ir.visit import names, walk, writes
 from loopxform.ir.whiles import condition
 from loopxform.model.choice import Choice
 from loopxform.model.divergence import lengths_differ, touches_memory
@@ -29,18 +29,15 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import EVEN, Mapped, Question
 from loopxform.recipes.deriving import Work, levels
-from loopxform.recipes.partial_tiles import weight
-from loopxform.schedule.params import Options, Recipe, Tiles
+from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Costs, Limits
 from loopxform.transforms import (
     Flatten,
     MapTo,
     RoundRobin,
     Stripmine,
-    Unroll,
     WarpTile,
 )
-from loopxform.transforms.edges.bounds import fixed_trips
 
 
 class Uneven:
@@ -68,7 +65,7 @@ class Uneven:
         else:
             y = _map_rows(w, nest, limits, options)
         w.stage("One loop, in which a work-item goes on with its next iteration")
-        _flatten(w, y, inner, limits.costs)
+        w.do(Flatten(y, inner.var, w.size("Tk")))
         return Mapped(choice)
 
 
@@ -97,21 +94,13 @@ def _map_rows(w: Work, nest: Nest, limits: Limits, options: Options) -> str:
     return y
 
 
-def _flatten(w: Work, outer: str, inner: For, costs: Costs) -> None:
-    """Makes one loop of both. What runs between two tests is unrolled where that is little."""
-    known = {s.loop.var for s in loops(w.fn)}
-    w.do(Flatten(outer, inner.var, w.size("Tk")))
-    if weight(inner.body) * w.sizes["Tk"] <= costs.unrolled:
-        new = [s.loop for s in loops(w.fn) if s.loop.var not in known]
-        w.attempt(*(Unroll(x.var) for x in new if fixed_trips(x)))
-
-
 def _tiles(costs: Costs, *, rows: bool) -> Tiles:
     """A group of `uneven_items`, as high as it is wide where it has rows."""
     items = costs.uneven_items
     wide = 1 << items.bit_length() // 2 if rows else items
     high = max(1, items // wide)
-    return Tiles(Ty=high, Tx=wide, Tk=costs.uneven_run, Ry=costs.uneven_iterations, Rx=1)
+    each = costs.uneven_iterations if costs.uneven_iterations > 1 else KINDS["uneven"].tiles.Ry
+    return Tiles(Ty=high, Tx=wide, Tk=costs.uneven_run, Ry=each, Rx=1)
 
 
 def uneven_loop(nest: Nest) -> For | None:

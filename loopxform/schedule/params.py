@@ -224,7 +224,7 @@ KINDS: Mapping[Recipe, RecipeKind] = {
         RecipeKind(
             "uneven",
             "several iterations of different length for each work-item",
-            Tiles(Ty=1, Tx=256, Tk=8, Ry=16, Rx=1),
+            Tiles(Ty=1, Tx=256, Tk=64, Ry=16, Rx=1),
             ("Ty", "Tx", "Tk", "Ry"),
         ),
         RecipeKind(

@@ -121,7 +121,7 @@ class Costs:
     busy_warps: int = 16
     uneven_items: int = 256
     uneven_iterations: int = 1
-    uneven_run: int = 8
+    uneven_run: int = 64
     coarsened_items: int = 128
     update_copies: int = 1
     resident_groups: int = 2

@@ -1,9 +1,9 @@
 """Loop flattening: for (i = lo; i < hi; i++) { A; while (c) S; B }
   -> more = 0;
      for (i = lo; i < hi; ) {
-       if (!more) A;
-       more = c;
-       if (more) S; else { B; i++; }
+       if (!more) { A; more = c; }
+       if (more) { S; more = c; }
+       if (!more) { B; i++; }
      }
 
 A loop and one in its body become one loop, which runs the same statements in the same order. Those
@@ -44,11 +44,12 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import INT
+from loopxform.ir.types import INT, promote
 from loopxform.ir.visit import (
     LoopSite,
     Path,
     at,
+    loops,
     names,
     reads,
     replace_at,
@@ -57,10 +58,11 @@ from loopxform.ir.visit import (
     walk_expr,
     writes,
 )
-from loopxform.ir.whiles import is_while, test, while_loop
+from loopxform.ir.whiles import is_while, test, watching, while_loop
 from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.base import Step
+from loopxform.transforms.edges.bounds import operands
 from loopxform.transforms.restructure.exit_flag import truth
 from loopxform.transforms.sites import (
     fixed_header,
@@ -97,7 +99,8 @@ class Flatten(Step):
         if isinstance(inner, Obstacle):
             return (*header, inner, *wrong)
         own = (*whole_loop(inner), *_fixed_step(inner))
-        return (*header, *own, *_body(_Parts.of(site, inner)), *wrong)
+        far = (o for s in (site, inner) for o in _in_range(fn, s, (site, inner)))
+        return (*header, *own, *far, *_body(_Parts.of(site, inner)), *wrong)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.outer))
@@ -155,6 +158,20 @@ def _fixed_step(site: LoopSite) -> tuple[Obstacle, ...]:
     text = f"the step of the loop over '{site.loop.var}' is not a number"
     remedy = f"normalise {site.loop.var} first"
     return (Obstacle("LX221", text, site.loop.origin.loc, remedy=remedy),)
+
+
+def _in_range(fn: Function, site: LoopSite, both: tuple[LoopSite, ...]) -> Iterator[Obstacle]:
+    """The host asks of loops whether they leave their bounds too far behind for their type: of what
+    counts in larger steps, another loop to the same bound must remain that does so, too."""
+    loop, step = site.loop, value_of(site.loop.step) or 1
+    sizes = {p.name for p in fn.objects if not p.array}
+    rest = [s.loop for s in loops(fn) if all(s.path != x.path for x in both)]
+    for e in operands(loop.hi) if abs(step) > 1 else ():
+        as_far = (x for x in rest if e in operands(x.hi) and (value_of(x.step) or 0) / step >= 1)
+        if names(e) and names(e) <= sizes and next(as_far, None) is None:
+            text = f"'{loop.var}' may end beyond the largest {promote(loop.type)}"
+            remedy = f"normalise {loop.var} first, or stripmine it"
+            yield Obstacle("LX137", text, loop.origin.loc, remedy=remedy)
 
 
 @record
@@ -242,7 +259,6 @@ class _OneLoop:
         self.parts, self.length, self.origin, self.taken = parts, length, origin, taken
         self.more = self._name("more")
         inner, rest = parts.inner, (*parts.inner.body, *parts.last, *parts.after)
-        self.is_short = value_of(length) == 1
         self.is_counted = not is_while(inner) or inner.var in reads(rest)
         self.enters = "" if parts.condition is None else self._name("enters")
         self.statements = tuple(self._statements())
@@ -258,11 +274,11 @@ class _OneLoop:
         asked = test(inner)
         if self.enters:
             asked = Bin("&&", Var(self.enters), asked)
-        begin = () if self.is_short else (self._set(self.more, Const(1)),)
+        ask = self._set(self.more, truth(asked))
         body = (
-            *self._finished((*self._first(), *begin)),
-            *self._run(asked),
-            *(() if self.is_short else self._finished(self._rest)),
+            self._finished((*self._first(), ask)),
+            self._run(ask),
+            self._finished(self._rest()),
         )
         yield while_loop(self._name("w"), test(outer), body, self.origin)
 
@@ -278,26 +294,25 @@ class _OneLoop:
         chosen = (self._if(Var(self.enters), branch, parts.other),) if branch or parts.other else ()
         return (*before, decided, *chosen)
 
-    @property
     def _rest(self) -> tuple[Stmt, ...]:
         """What an iteration does after the inner loop, and the step to the next one."""
         last, after = _without(self.parts.last), _without(self.parts.after)
         chosen = (self._if(Var(self.enters), last),) if last else ()
         return (*chosen, *after, self._stepped(self.parts.outer))
 
-    def _run(self, asked: Expr) -> tuple[Stmt, ...]:
-        """Iterations of the inner loop, as long as there are any. What has ended stays so: however
-        compilers round what is asked, they need not do it in the same way each time."""
+    def _run(self, ask: Assign) -> Stmt:
+        """Iterations of the inner loop, as long as there are any. Each asks once whether there is
+        another one: compilers that round in two ways cannot contradict themselves."""
         inner, more = self.parts.inner, Var(self.more)
-        body = (*inner.body, self._stepped(inner)) if self.is_counted else inner.body
-        if self.is_short:
-            return (self._set(self.more, truth(asked)), self._if(more, body, self._rest))
-        again = (self._set(self.more, Bin("&&", more, asked)), self._if(more, body))
-        zero, one, name = Const(0), Const(1), self._name("u")
-        return (For(name, zero, self.length, one, again, origin=self.origin),)
+        step = (self._stepped(inner),) if self.is_counted else ()
+        body = (*inner.body, *step, ask)
+        if value_of(self.length) == 1:
+            return self._if(more, body)
+        run = For(self._name("u"), Const(0), self.length, Const(1), body, origin=self.origin)
+        return watching(run, more)
 
-    def _finished(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return (self._if(Un("!", Var(self.more)), body),) if body else ()
+    def _finished(self, body: tuple[Stmt, ...]) -> If:
+        return self._if(Un("!", Var(self.more)), body)
 
     def _if(self, cond: Expr, then: tuple[Stmt, ...], orelse: tuple[Stmt, ...] = ()) -> If:
         return If(cond, then, orelse, origin=self.origin)

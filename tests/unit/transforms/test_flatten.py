@@ -19,8 +19,7 @@ LEFT = c(
     "b[i] -= 1; } b[i] += k; }"
 )
 LENGTHS = c(
-    "for (int i = 0; i < n; i++) { a[i] = 0; for (int k = m[i] & 3; k < m[i]; k += 2) "
-    "a[i] += k; }",
+    "for (int i = 0; i < n; i++) { a[i] = 0; for (int k = m[i] & 3; k < m[i]; k += 2) a[i] += k; }",
     "int n, float a[restrict n], const int m[restrict n]",
 )
 DOWN = c(
@@ -52,6 +51,7 @@ DEEP = c(
     "while (s > 1) { s /= 2; } b[i] += s; }"
 )
 ENDS = c("for (int i = 0; i < m[0]; i++) { for (int k = 0; k < i; k++) m[1] = k; }", "int *m")
+STEPS = c("for (int i = 0; i < n; i += 4) { float s = a[i]; while (s > 1) { s /= 2; } b[i] = s; }")
 EXTENTS = c(
     "for (int i = 0; i < n; i++) { float t[i + 1]; t[i] = a[i]; while (t[i] > 1) { t[i] /= 2; } "
     "b[i] = t[i]; }"
@@ -75,6 +75,7 @@ LISTINGS = {
         *("parallelise i", "stripmine i Tx*Ry ii", "round-robin i Tx i_t", "map ii group.x"),
         *("map i_t thread.x", "flatten i w Tk"),
     ),
+    "steps": (STEPS, "stripmine i 2*Tx", "flatten i w"),
     "condition": (GUARDED, "flatten i w"),
     "otherwise": (OTHERWISE, "flatten i w 2"),
 }
@@ -88,6 +89,7 @@ REFUSALS = {
     "end-in-an-array": (ENDS, "flatten i k"),
     "extents": (EXTENTS, "flatten i w"),
     "read-after": (READ_AFTER, "flatten i w"),
+    "end-of-int": (STEPS, "flatten i w"),
     "size": (HALVED, "flatten i w Tq"),
     "mapped": (HALVED, "parallelise i", "map i group.x", "flatten i w"),
 }
