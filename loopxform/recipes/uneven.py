@@ -105,7 +105,7 @@ def _tiles(costs: Costs, *, rows: bool) -> Tiles:
 
 def uneven_loop(nest: Nest) -> For | None:
     """The one loop in the body, under one condition at most and beside statements without loops, if
-    data say where it ends. Rows between starts are not meant (`csr_stream`)."""
+    data say where it ends or begins. Rows between starts are not meant (`csr_stream`)."""
     body = nest.innermost.body
     every = [s for _, s in walk(body) if isinstance(s, For)]
     held = [s for s in _held(body) if isinstance(s, For)]
@@ -116,7 +116,7 @@ def uneven_loop(nest: Nest) -> For | None:
         return loop
     scalars = {p.name for p in nest.function.objects if not p.array}
     known = {*nest.parallel, *scalars} - writes(nest.function.body)
-    return loop if names(loop.lo) <= known and not names(loop.hi) <= known else None
+    return loop if (names(loop.lo) <= known) != (names(loop.hi) <= known) else None
 
 
 def _held(body: tuple[Stmt, ...]) -> Iterator[Stmt]:

@@ -128,7 +128,7 @@ def test_steps_keep_the_meaning(block: int) -> None:
         except AssertionError as e:
             raise AssertionError((seed, [str(r.step) for r in d.records])) from e
         taken.update({r.step.verb for r in d.records})
-    assert taken["flatten"] >= 8, taken
+    assert taken["flatten"] >= 5, taken
 
 
 @pytest.mark.parametrize("block", BLOCKS)

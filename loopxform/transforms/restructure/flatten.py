@@ -98,9 +98,11 @@ class Flatten(Step):
         inner = self._inner(fn, site)
         if isinstance(inner, Obstacle):
             return (*header, inner, *wrong)
-        own = (*whole_loop(inner), *_fixed_step(inner))
+        parts = _Parts.of(site, inner)
+        is_own = inner.loop.var in {d.name for d in parts.declared}
+        own = (*(() if is_own else whole_loop(inner)), *_fixed_step(inner))
         far = (o for s in (site, inner) for o in _in_range(fn, s, (site, inner)))
-        return (*header, *own, *far, *_body(_Parts.of(site, inner)), *wrong)
+        return (*header, *own, *far, *_body(parts), *wrong)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.outer))
@@ -241,8 +243,11 @@ def _own_names(fn: Function, parts: _Parts, taken: set[str]) -> dict[str, str]:
     counted = (s.var for _, s in walk(fn.body) if isinstance(s, For))
     kept = (s.name for _, s in walk(fn.body) if isinstance(s, Decl))
     uses = Counter([*counted, *kept, *(p.name for p in fn.objects)])
-    own = (parts.outer.var, parts.inner.var, *(d.name for d in parts.declared))
-    return {name: _fresh(name, taken) for name in own if uses[name] > 1}
+    own = [d.name for d in parts.declared]
+    if parts.inner.var in own:  # it counts the loop, and is read behind it
+        uses[parts.inner.var] -= 1
+    every = dict.fromkeys((parts.outer.var, parts.inner.var, *own))
+    return {name: _fresh(name, taken) for name in every if uses[name] > 1}
 
 
 def _fresh(wanted: str, taken: set[str]) -> str:
@@ -266,7 +271,9 @@ class _OneLoop:
     def _statements(self) -> Iterator[Stmt]:
         outer, inner = self.parts.outer, self.parts.inner
         counters = (outer, inner) if self.is_counted else (outer,)
-        yield from (Decl(x.var, x.type, origin=self.origin) for x in counters)
+        kept = {d.name for d in self.parts.declared}
+        new = (x for x in counters if x.var not in kept)
+        yield from (Decl(x.var, x.type, origin=self.origin) for x in new)
         yield from (Decl(n, INT, origin=self.origin) for n in (self.more, self.enters) if n)
         yield from self.parts.declared
         yield self._set(outer.var, outer.lo)

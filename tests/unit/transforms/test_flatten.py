@@ -22,6 +22,11 @@ LENGTHS = c(
     "for (int i = 0; i < n; i++) { a[i] = 0; for (int k = m[i] & 3; k < m[i]; k += 2) a[i] += k; }",
     "int n, float a[restrict n], const int m[restrict n]",
 )
+COUNT = c(
+    "for (int i = 0; i < n; i++) { int k, q; for (k = 0; k < m[i]; k++) a[i] += k; "
+    "a[i] *= k; for (q = 0; q < 2; q++) a[i] += q; }",
+    "int n, float a[restrict n], const int m[restrict n]",
+)
 DOWN = c(
     "for (int i = n - 1; i >= 0; i--) { float t[3]; t[0] = a[i]; do { t[0] -= 1; } while (t[0] > 0)"
     "; a[i] = t[0]; }"
@@ -67,6 +72,8 @@ LISTINGS = {
     "tile-size": (HALVED, "flatten i w Tk"),
     "break": (LEFT, "flatten i k_2 2"),
     "lengths": (LENGTHS, "flatten i k"),
+    "count-read-behind": (COUNT, "flatten i k 2"),
+    "count-declared-before": (COUNT, "flatten i q"),
     "downwards": (DOWN, "flatten i w"),
     "names-of-others": (TWICE, "flatten i#2 w_2"),
     "not-a-number": (NANS, "flatten i w 3"),
