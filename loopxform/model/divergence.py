@@ -84,7 +84,7 @@ def _divides(loop: For, types: dict[str, Scalar]) -> bool:
     """Whether all that changes of what the loop asks are integers that are divided."""
     if loop.var in names(test(loop)) and not is_while(loop):
         return False
-    known, wanted = set[str](), names(test(loop)) & writes(loop.body)
+    known, wanted = frozenset[str](), names(test(loop)) & writes(loop.body)
     divided = False
     while wanted:
         known |= wanted
@@ -92,8 +92,8 @@ def _divides(loop: For, types: dict[str, Scalar]) -> bool:
         if any(not _is_part(e, types) for e in values):
             return False
         divided = divided or any(isinstance(e, Bin) for e in values)
-        wanted = {n for e in values if isinstance(e, Var) for n in names(e)} & writes(loop.body)
-        wanted -= known
+        copied = frozenset(e.name for e in values if isinstance(e, Var))
+        wanted = (copied & writes(loop.body)) - known
     return divided
 
 
