@@ -102,7 +102,8 @@ class Flatten(Step):
         is_own = inner.loop.var in {d.name for d in parts.declared}
         own = (*(() if is_own else whole_loop(inner)), *_fixed_step(inner))
         far = (o for s in (site, inner) for o in _in_range(fn, s, (site, inner)))
-        return (*header, *own, *far, *_body(parts), *wrong)
+        marks = (o for s in (site, inner) for o in _marked(s))
+        return (*header, *own, *far, *marks, *_body(parts), *wrong)
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.outer))
@@ -127,10 +128,8 @@ class Flatten(Step):
         held = [s for s in found if _is_held(fn, site.path, s.path)]
         if len(held) == 1:
             return held[0]
-        text = (
-            f"the loop over '{site.loop.var}' does not hold one loop over '{self.inner}', beside "
-        )
-        text += "other statements and under one condition at most"
+        text = f"the body of the loop over '{site.loop.var}' does not hold one loop over "
+        text += f"'{self.inner}', under one condition at most"
         remedy = "flatten loops that are between the two first, from the inside"
         return Obstacle("LX221", text, found[0].loop.origin.loc, remedy=remedy)
 
@@ -160,6 +159,14 @@ def _fixed_step(site: LoopSite) -> tuple[Obstacle, ...]:
     text = f"the step of the loop over '{site.loop.var}' is not a number"
     remedy = f"normalise {site.loop.var} first"
     return (Obstacle("LX221", text, site.loop.origin.loc, remedy=remedy),)
+
+
+def _marked(site: LoopSite) -> Iterator[Obstacle]:
+    """What else steps have made of a loop, which one with another end could not be."""
+    x = site.loop
+    if x.dealt or x.stages > 1 or x.preloaded or x.serpentine or x.stores or x.chained:
+        text = f"the iterations of the loop over '{x.var}' are arranged for the hardware"
+        yield Obstacle("LX132", text, x.origin.loc, remedy="flatten before that")
 
 
 def _in_range(fn: Function, site: LoopSite, both: tuple[LoopSite, ...]) -> Iterator[Obstacle]:
