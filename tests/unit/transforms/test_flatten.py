@@ -56,7 +56,11 @@ DEEP = c(
     "while (s > 1) { s /= 2; } b[i] += s; }"
 )
 ENDS = c("for (int i = 0; i < m[0]; i++) { for (int k = 0; k < i; k++) m[1] = k; }", "int *m")
-BLOCK = c("for (int p = 0; p < 4; p++) for (int q = 0; q < 2; q++) a[p] += b[q];")
+BLOCK = c(
+    "for (int g = 0; g < n; g++) for (int p = 0; p < 4; p++) for (int q = 0; q < 2; q++) "
+    "a[g][p][q] = b[g];",
+    "int n, float a[restrict n][4][2], const float b[restrict n]",
+)
 STEPS = c("for (int i = 0; i < n; i += 4) { float s = a[i]; while (s > 1) { s /= 2; } b[i] = s; }")
 EXTENTS = c(
     "for (int i = 0; i < n; i++) { float t[i + 1]; t[i] = a[i]; while (t[i] > 1) { t[i] /= 2; } "
@@ -99,7 +103,17 @@ REFUSALS = {
     "read-after": (READ_AFTER, "flatten i w"),
     "end-of-int": (STEPS, "flatten i w"),
     "size": (HALVED, "flatten i w Tq"),
-    "arranged": (BLOCK, "unroll p", "unroll q", "serpentine p 2", "flatten p q"),
+    "arranged": (
+        BLOCK,
+        "parallelise g",
+        "stripmine g 8 gg",
+        "map gg group.x",
+        "map g thread.x",
+        "unroll p",
+        "unroll q",
+        "serpentine p 2",
+        "flatten p q",
+    ),
     "mapped": (HALVED, "parallelise i", "map i group.x", "flatten i w"),
 }
 
