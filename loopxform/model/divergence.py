@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import bodies, loads, names, stmt_exprs, walk, walk_expr, writes
 from loopxform.ir.whiles import is_while, test
+from loopxform.transforms.edges.bounds import conjuncts
 
 DIVIDING = ("/", "%", ">>")
 MIXING = ("%", "&", "|", "^")
@@ -49,6 +51,22 @@ def touches_memory(fn: Function, loop: For) -> bool:
     every = (test(loop), *(e for _, s in walk(loop.body) for e in stmt_exprs(s)))
     read = (x for e in every for x in loads(e) if x.array in arrays)
     return any(names(i) & changing for x in read for i in x.index)
+
+
+def is_short(loop: For, most: int) -> bool:
+    """Whether a number says that the loop has few iterations: one that a counter is compared with,
+    which is taken to begin at 0."""
+    compared = (e for e in conjuncts(test(loop)) if isinstance(e, Bin) and e.op in ("<", "<="))
+    numbers = (value_of(e.right) for e in compared if _counts(loop, e.left))
+    return any(number is not None and number <= most for number in numbers)
+
+
+def _counts(loop: For, e: Expr) -> bool:
+    """Whether a variable is the loop's, or grows by 1 in each of its iterations."""
+    if not isinstance(e, Var):
+        return False
+    values = [poly(x) - poly(e) for x in _values(loop.body, e.name)]
+    return e.name == loop.var or (len(values) == 1 and values[0].value == 1)
 
 
 def _deciding(body: tuple[Stmt, ...], loop: For) -> list[Expr]:

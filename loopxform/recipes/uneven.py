@@ -16,6 +16,7 @@ ray traversal on GPUs", 2009.)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.ir.names import fresh
@@ -23,7 +24,7 @@ from loopxform.ir.nodes import For, If, Stmt
 from loopxform.ir.visit import names, walk, writes
 from loopxform.ir.whiles import condition
 from loopxform.model.choice import Choice
-from loopxform.model.divergence import lengths_differ, touches_memory
+from loopxform.model.divergence import is_short, lengths_differ, touches_memory
 from loopxform.model.layouts import one_each
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
@@ -31,13 +32,7 @@ from loopxform.recipes.base import EVEN, Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Costs, Limits
-from loopxform.transforms import (
-    Flatten,
-    MapTo,
-    RoundRobin,
-    Stripmine,
-    WarpTile,
-)
+from loopxform.transforms import Flatten, MapTo, RoundRobin, Stripmine, WarpTile
 
 
 class Uneven:
@@ -63,14 +58,16 @@ class Uneven:
             w.stage("Mapping to groups and work-items")
             w.do(MapTo(group, "group.x"), MapTo(item, "thread.x"))
         else:
-            y = _map_rows(w, nest, limits, options)
+            y, x = _map_rows(w, nest, limits, options)
+            choice = replace(choice, dims=(Dim(y, "Ty", "Ry"), Dim(x, "Tx")), neighbours=x)
         w.stage("One loop, in which a work-item goes on with its next iteration")
         w.do(Flatten(y, inner.var, w.size("Tk")))
         return Mapped(choice)
 
 
-def _map_rows(w: Work, nest: Nest, limits: Limits, options: Options) -> str:
-    """Maps the loops: several rows are a work-item's. Returns the loop over them."""
+def _map_rows(w: Work, nest: Nest, limits: Limits, options: Options) -> tuple[str, str]:
+    """Maps the loops: several rows are a work-item's. Returns the loops over them, and over
+    neighbours."""
     near = one_each(nest, w.sizes, limits).neighbours
     chain = list(nest.parallel)
     wanted = [*(v for v in chain if v != near), near]
@@ -85,13 +82,15 @@ def _map_rows(w: Work, nest: Nest, limits: Limits, options: Options) -> str:
     w.order([y, x], [x, y])
     w.stage("Mapping to groups and work-items")
     w.do(*(MapTo(v, "group.z") for v in others))
-    w.do(MapTo(rows, "group.y"), MapTo(columns, "group.x"))
-    w.do(MapTo(item, "thread.y"), MapTo(x, "thread.x"))
+    # Some implementations (PoCL 3) run a work-item twice where only the first dimension is empty.
+    a, b = ("x", "y") if w.sizes["Tx"] == 1 else ("y", "x")
+    w.do(MapTo(rows, f"group.{a}"), MapTo(columns, f"group.{b}"))
+    w.do(MapTo(item, f"thread.{a}"), MapTo(x, f"thread.{b}"))
     high, wide = limits.warp_tile if options.warp_tile is None else options.warp_tile
     if wide and not (w.sizes["Ty"] % high or w.sizes["Tx"] % wide):
         w.stage("Neighbours in a rectangle")
         w.attempt(WarpTile(rows, str(high), str(wide)))
-    return y
+    return y, x
 
 
 def _tiles(costs: Costs, *, rows: bool) -> Tiles:
@@ -128,10 +127,12 @@ def _held(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
 
 
 def pays(nest: Nest, limits: Limits) -> bool:
-    """Whether work-items take several iterations without being asked to: their lengths differ, and
-    what they do in the loop is not to wait for memory, which they would do in step."""
-    loop = uneven_loop(nest) if limits.costs.uneven_iterations > 1 else None
-    if loop is None or touches_memory(nest.function, loop):
+    """Whether work-items take several iterations without being asked to: their lengths may differ
+    by more than what runs between two tests, and what they do in the loop is not to wait for
+    memory, which they would do in step."""
+    costs = limits.costs
+    loop = uneven_loop(nest) if costs.uneven_iterations > 1 else None
+    if loop is None or is_short(loop, costs.uneven_run) or touches_memory(nest.function, loop):
         return False
     grid = len(nest.parallel) > 1
     return lengths_differ(nest.function, nest.innermost.body, loop, grid=grid)

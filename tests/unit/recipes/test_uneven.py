@@ -73,6 +73,7 @@ ALIKE = {
         "s = 0.5f * s + k; y[i] = s; }",
         ROWS,
     ),
+    "few": c(f"{EACH} {ESCAPE % 'x[i]'} y[i] = k; }}", LISTS).replace("99", "20"),
     "as long as a size": c(
         f"{EACH} {{ float s = x[i]; for (int k = 0; k < n; k++) s = 0.5f * s + k; y[i] = s; }}",
         LISTS,
