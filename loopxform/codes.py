@@ -186,6 +186,7 @@ CODES: dict[str, str] = {
     "LX215": "No update of an array that can wait for the end of the loop.",
     "LX216": "No row of a summed-area table that is the sum of two rows.",
     "LX219": "No statement that can move behind those that follow it.",
+    "LX221": "No loop in the body of another one that can become one loop with it (`flatten`).",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
     "LX237": "A file of sizes (`--sizes FILE`) that means nothing at this place: it has a set a "
     "line, or JSON: a list of sets, or an object of named ones.",

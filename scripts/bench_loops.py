@@ -16,16 +16,19 @@ import argparse
 import importlib
 import multiprocessing
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import irregular_loops
 import numpy as np
 import row_loops
 import sparse_loops
+import uneven_loops
 from loop_cases import REORDERED, Arrays, Case
 
 import loopxform as lx
+from loopxform.schedule.params import KINDS
 
 
 def _ints(random: np.random.Generator, shape: Any, high: int = 9) -> np.ndarray[Any, Any]:
@@ -113,7 +116,8 @@ def _transposition() -> Case:
 
 def _irregular() -> dict[str, Case]:
     out = {}
-    for name, params, body, arguments, moved, expected, size in irregular_loops.rows():
+    rows = (*irregular_loops.rows(), *uneven_loops.rows())
+    for name, params, body, arguments, moved, expected, size in rows:
         text = f"#include <math.h>\n#include <stdint.h>\n{irregular_loops.RECORD}\n"
         case = Case(f"{text}void f({params}) {{ {body} }}", arguments, moved, expected, size)
         out[name] = case.allowing(**REORDERED) if name.startswith("float-") else case
@@ -203,15 +207,17 @@ def main() -> int:
     p.add_argument("--profile", default="h100", help="(h100)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
-    p.add_argument("--size", action="append", default=[], metavar="NAME=N", help="of a tile")
+    p.add_argument("--size", action="append", default=[], metavar="NAME=N[,N...]", help="of a tile")
+    p.add_argument("--recipe", action="append", default=[], help="asked for, one after the other")
     p.add_argument("--torch", action="store_true", help="time PyTorch too")
     p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
     args = p.parse_args()
     spawn = multiprocessing.get_context("spawn")
     lock = spawn.Manager().Lock()
     print(f"copy rate {_copied(args):.0f} GB/s", flush=True)
+    jobs = [(n, asked, args, lock) for n in args.names or CASES for asked in _asked(args)]
     with spawn.Pool(args.jobs) as pool:
-        for line in pool.imap(_line, [(n, args, lock) for n in args.names or CASES], chunksize=1):
+        for line in pool.imap(_line, jobs, chunksize=1):
             print(line, flush=True)
     return 0
 
@@ -234,35 +240,50 @@ def _copied(args: argparse.Namespace) -> float:
     return float(2 * size / statistics.median(times[2:]))
 
 
-def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
+def _asked(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Each recipe that is asked for, in each of the sizes; `auto` is what `offload` chooses."""
+    named = [
+        (name, numbers.split(",")) for name, _, numbers in (x.partition("=") for x in args.size)
+    ]
+    for recipe in args.recipe or ["auto"]:
+        known = [(n, v) for n, v in named if recipe == "auto" or n in KINDS[recipe].sizes]
+        for numbers in product(*(values for _, values in known)):
+            sizes = {name: int(n) for (name, _), n in zip(known, numbers)}
+            yield sizes if recipe == "auto" else {**sizes, "recipe": recipe}
+
+
+def _line(job: tuple[str, dict[str, Any], argparse.Namespace, Any]) -> str:
     try:
         return _timed(*job)
     except lx.LoopxformError as e:
         return f"{job[0]:18} {type(e).__name__}: {e.message}"
 
 
-def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
+def _timed(name: str, asked: dict[str, Any], args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
     size = max(1, case.size // args.divide)
-    asked = (x.partition("=") for x in args.size)
-    sizes: dict[str, Any] = {name: int(number) for name, _, number in asked}
-    done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)
+    routine = lx.loads(case.text)["f"]
+    way = routine.tile if "recipe" in asked else routine.offload
+    done = way(limits=args.profile, **asked, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)
     first = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
-    call(**first)
+    with lock:
+        call(**first)
     wrong = [n for n, v in expected.items() if not _agree(_part(first, n), v)]
     with lock:
         times = call.again(args.repeat + 2, **given)[2:]
         launches = len(call.parts(**given))
     ms = statistics.median(times) / 1e6
-    recipes = ", ".join(p.tiled.recipe if p.tiled else p.kind for p in done.parts)
+    parts = (p.tiled.recipe if p.tiled else p.kind for p in getattr(done, "parts", ()))
+    recipes = asked.get("recipe") or ", ".join(parts)
     about = f"{name:18} {ms:9.4f} ms {case.moved(size) / ms / 1e6:6.0f} GB/s {launches:3} kernels"
     if args.torch and name in TORCH:
         with lock:
             about += f"  torch {_torch_ms(name, given, args.repeat):9.4f} ms"
-    return f"{about}  {recipes}" + (f"  WRONG: {', '.join(wrong)}" if wrong else "")
+    chosen = "".join(f" {n}={v}" for n, v in asked.items() if n != "recipe")
+    return f"{about}  {recipes}{chosen}" + (f"  WRONG: {', '.join(wrong)}" if wrong else "")
 
 
 def _torch_ms(name: str, given: Arrays, repeat: int) -> float:

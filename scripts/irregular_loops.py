@@ -1,4 +1,4 @@
-"""Cases of `bench_loops.py`: layouts of records and images, updates by key, loops that data end."""
+"""Cases of `bench_loops.py`: layouts of records and images, updates by key."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ RECORD = "struct p { float x, y, z; };"
 RECORDS = np.dtype([("x", np.float32), ("y", np.float32), ("z", np.float32)])
 EACH = "for (int i = 0; i < n; i++)"
 BOTH = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
-ESCAPE = f"""{BOTH} {{ float cr = 3.0f * j / n - 2.0f, ci = 2.0f * i / n - 1.0f, zr = 0, zi = 0;
-  int k = 0; while (k < most && zr * zr + zi * zi < 4.0f) {{
-    float t = zr * zr - zi * zi + cr; zi = 2 * zr * zi + ci; zr = t; k++; }}
-  a[i][j] = k; }}"""
-STEPS = f"""{EACH} {{ int64_t x = i + 1; int k = 0;
-  while (x != 1) {{ x = x & 1 ? 3 * x + 1 : x / 2; k++; }} a[i] = k; }}"""
 SWAP = """for (int i = 0; i < n; i++) for (int j = i + 1; j < n; j++) {
   float t = a[i][j]; a[i][j] = a[j][i]; a[j][i] = t; }"""
 COLUMNS = """for (int u = 0; u < 3; u++) for (int v = 0; v < 3; v++)
@@ -60,10 +54,6 @@ def _squares(kind: Any, *names: str) -> Drawn:
         return {"n": n, **{x: random.integers(0, 256, (n, n)).astype(kind) for x in names}}
 
     return arguments
-
-
-def _plane(most: int) -> Drawn:
-    return lambda _, n: {"n": n, "most": most, "a": np.zeros((n, n), np.int32)}
 
 
 def _windows(random: np.random.Generator, n: int) -> Arrays:
@@ -155,16 +145,6 @@ def rows() -> Iterator[Row]:
         "im2col",
         "int n, const float a[restrict n][n], float c[restrict 3][3][n - 2][n - 2]",
         *(COLUMNS, _windows, lambda n: 40.0 * n * n, _unfolded, 4096),
-    )
-    for name, most in (("mandelbrot", 256), ("mandelbrot-deep", 4096)):
-        yield (
-            *(name, "int n, int most, int a[restrict n][n]", ESCAPE),
-            *(_plane(most), lambda n: 4.0 * n * n, lambda _: {}, 4096),
-        )
-    yield (
-        *("collatz", "int n, int a[restrict n]", STEPS),
-        *(lambda _, n: {"n": n, "a": np.zeros(n, "i4")}, lambda n: 4.0 * n),
-        *(lambda _: {"a[:6]": np.array([0, 1, 7, 2, 5, 8])}, 1 << 24),
     )
     yield (
         "histogram-2d",

@@ -134,7 +134,7 @@ def demand(nest: Nest, choice: Choice, buffers: int = 1) -> Demand:
     if choice.recipe == "naive":
         flat = (("Ty", "Tx"),) if len(nest.parallel) == 1 else (("Tx",), ("Ty",))
         return Demand(flat, (), (), 0, 0)
-    if choice.recipe in ("histogram", "elementwise"):
+    if choice.recipe in ("histogram", "elementwise", "uneven"):
         return Demand(tuple((d.items,) for d in choice.dims if d.items), (), (), 0, 0)
     if choice.shared:
         return Demand(tuple((n,) for n in reversed(choice.group)), (), (), 0, 0)

@@ -48,7 +48,7 @@ from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.prepare.wide_updates import widened
-from loopxform.recipes import scan_versions
+from loopxform.recipes import uneven_versions
 from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.nested_versions import nest_with_groups
@@ -260,7 +260,7 @@ def _tiled(program: Program, var: str, nest: Nest, wish: Wish, limits: Limits) -
         return product
     if not wish.sizes and (row := in_one_row(here, done, limits, wish.options)) is not done:
         return row
-    versioned = scan_versions.in_versions(here, done, wish.sizes, limits, wish.options)
+    versioned = uneven_versions.in_versions(here, done, wish.sizes, limits, wish.options)
     if wish.sizes or versioned is not done or program.alone:
         return versioned
     chosen = nest_with_groups(here, done, limits, wish.options)

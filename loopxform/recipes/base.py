@@ -25,6 +25,7 @@ NO_UPDATES = "no array is updated atomically of which numbers say how much"
 NO_CHUNKS = "no chunks of a loop with running values"
 ONE_ELEMENT = "the device copies as fast with one element for each work-item"
 WHOLE_WORDS = "neighbours touch neighbouring words: the device serves them together"
+EVEN = "no single loop inside the parallel ones ends where data say"
 FAR_APART = "the nest has loops inside, or touches elements that are far apart"
 
 

@@ -11,6 +11,7 @@
     atomic updates of a small array         histogram  a copy in local memory for each group
     few results, many terms, when asked for  reduce     a result is a group
     none, and nothing far apart         elementwise  several iterations are a work-item
+    none, and data end a loop   uneven     an item goes on with its next iteration
     bytes, or every third element       vectors     neighbouring iterations are a work-item
     running values in chunks            scan       a chunk is a group
     rows of data, when asked for        csr-stream a group has their terms in local memory
@@ -42,6 +43,7 @@ from loopxform.recipes.scan_rows import RunningValues
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
 from loopxform.recipes.transposition import Transposition
+from loopxform.recipes.uneven import Uneven
 from loopxform.recipes.vectors import Vectors
 from loopxform.schedule.params import Recipe
 from loopxform.targets.target import Limits
@@ -58,6 +60,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Histogram(),
     Vectors(),
     Elementwise(),
+    Uneven(),
     GroupReduction(),
     RunningValues(),
     CsrStream(),
@@ -88,6 +91,7 @@ SELDOM: tuple[Recipe, ...] = (
     "exchange",
     "vectors",
     "elementwise",
+    "uneven",
     "csr-stream",
 )
 """Those of which it is no news that they do not fit."""

@@ -21,6 +21,7 @@ Recipe = Literal[
     "histogram",
     "elementwise",
     "vectors",
+    "uneven",
     "reduce",
     "scan",
     "csr-stream",
@@ -219,6 +220,12 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ty=1, Tx=256, Ry=1, Rx=4),
             ("Tx", "Rx"),
             frozenset({"several elements"}),
+        ),
+        RecipeKind(
+            "uneven",
+            "several iterations of different length for each work-item",
+            Tiles(Ty=1, Tx=256, Tk=64, Ry=16, Rx=1),
+            ("Ty", "Tx", "Tk", "Ry"),
         ),
         RecipeKind(
             "reduce",

@@ -58,7 +58,10 @@ class Costs:
     arithmetic of a unit busy: fewer than hide what one waits for in memory (an H100: n-body at 0.46
     of its rate with 4, 0.99 with 16).
     Where data end the loops of an iteration, groups have `uneven_items` work-items, a power of two:
-    those that are done wait for the longest of a group, but hide little of each other's time.
+    those that are done wait for the longest of a group, but hide little of each other's time. Where
+    there are more iterations than the device runs at the same time, each takes
+    `uneven_iterations` one after the other (1: never), and asks every `uneven_run` iterations of
+    such a loop whether it is done.
     Batches of small products have about `coarsened_items` work-items in a group.
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
@@ -117,6 +120,8 @@ class Costs:
     several_chunks: int = 2
     busy_warps: int = 16
     uneven_items: int = 256
+    uneven_iterations: int = 1
+    uneven_run: int = 64
     coarsened_items: int = 128
     update_copies: int = 1
     resident_groups: int = 2

@@ -47,6 +47,7 @@ from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
 from loopxform.transforms.restructure.final_value import FinalValue
+from loopxform.transforms.restructure.flatten import Flatten
 from loopxform.transforms.restructure.fuse import Fuse
 from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.interchange import Interchange
@@ -120,6 +121,7 @@ STEPS: dict[str, type[Step]] = {
         FinalValue,
         ScalarToMemory,
         ExitFlag,
+        Flatten,
         UnitLoop,
         RemoveUnitLoop,
         Reorder,
@@ -220,6 +222,7 @@ __all__ = [
     "ExitFlag",
     "Expand",
     "FinalValue",
+    "Flatten",
     "Fuse",
     "FuseStages",
     "Hoist",

@@ -54,7 +54,7 @@ OTHERS = frozenset([
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
     "atomic-updates", "privatise-updates", "widen-updates", "buffer-box",
-    "turn-accesses", "online-softmax",
+    "turn-accesses", "online-softmax", "flatten",
 ])
 # fmt: on
 """Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`.

@@ -36,7 +36,7 @@ from loopxform.ir.types import INT
 from loopxform.ir.visit import loads, names, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.restructure.guards import each_guarded, enters_unseen
+from loopxform.transforms.restructure.guards import each_guarded, takes_inside
 from loopxform.transforms.restructure.places import is_place, statements_at
 from loopxform.transforms.sites import one_loop, trusted, unmapped
 
@@ -72,7 +72,8 @@ class DistributeGuard(Step):
         for _, x in walk(branches):
             if isinstance(x, Opaque):
                 return (Obstacle("LX103", x.reason, x.origin.loc, remedy=x.help or None),)
-        if not any(isinstance(x, For) and enters_unseen(x) for x in branches):
+        inside = ((x, writes(body)) for body in (s.then, s.orelse) for x in body)
+        if not any(isinstance(x, For) and takes_inside(x, changed) for x, changed in inside):
             text = "the condition guards no loop that could take it inside"
             return (Obstacle("LX123", text, s.origin.loc, remedy="there is nothing to distribute"),)
         return ()

@@ -25,19 +25,28 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.visit import Path, at, map_body, names, reads, replace_at, walk, walk_expr, writes
+from loopxform.ir.whiles import condition
 from loopxform.transforms.edges.bounds import conjunction, conjuncts
 
 
 def enters_unseen(loop: For) -> bool:
     """Entering the loop and doing nothing in it is not seen: its bounds read no array and divide by
-    constants only, and its variable is not read afterwards."""
+    constants only, they end it, and its variable is not read afterwards."""
     parts = [x for e in (loop.lo, loop.hi, loop.step) for x in walk_expr(e)]
     divisors = [x.right for x in parts if isinstance(x, Bin) and x.op in ("/", "%")]
     return (
         not loop.live_out
+        and condition(loop) is None
         and not any(isinstance(x, Load | Call) for x in parts)
         and all(value_of(d) for d in divisors)
     )
+
+
+def takes_inside(loop: For, changing: frozenset[str]) -> bool:
+    """Whether each statement of a loop may have the condition around it, under which `changing` is
+    written."""
+    header = names(loop.lo) | names(loop.hi) | names(loop.step)
+    return enters_unseen(loop) and not header & changing
 
 
 def each_guarded(
@@ -53,7 +62,7 @@ def each_guarded(
                 out.append(s)
             case Assign(Var(name), Const(), "") if name in fresh:
                 out.append(s)
-            case For() if enters_unseen(s) and not _header(s) & changing:
+            case For() if takes_inside(s, changing):
                 out.append(replace(s, body=each_guarded(s.body, test, frozenset(), changing)))
             case Assign() | If() if isinstance(last, If) and last.cond == test:
                 out[-1] = replace(last, then=(*last.then, s))
@@ -61,10 +70,6 @@ def each_guarded(
                 out.append(If(test, (s,)))
         fresh -= reads((s,)) | writes((s,))
     return tuple(out)
-
-
-def _header(loop: For) -> frozenset[str]:
-    return names(loop.lo) | names(loop.hi) | names(loop.step)
 
 
 def drop_proven(fn: Function, within: Path) -> Function:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from c_texts import MM
 from conftest import Golden
-from deriving import assert_step, c, refusal
+from deriving import assert_step, c, refusal, start
+
+from loopxform.errors import TransformError
+from loopxform.prepare.while_loops import whole_loops
+from loopxform.transforms import Derivation, step
 
 ARGS = "int n, int m, const float A[n][m], float B[n][n]"
 SUMS = c(
@@ -83,3 +87,12 @@ def test_listing(case: str, golden: Golden) -> None:
 def test_refusal(case: str, golden: Golden) -> None:
     text, *steps = REFUSALS[case]
     golden.check(refusal(text, *steps))
+
+
+def test_loops_on_data_stay_under_their_condition(golden: Golden) -> None:
+    """Whether they end may depend on it."""
+    text = c("if (n > 3) { float s = a[0]; while (s > 1) s /= 2; b[0] = s; }")
+    begun, sources = start(text)
+    with pytest.raises(TransformError) as e:
+        Derivation(whole_loops(begun.function)).then(step("distribute-guard 1"))
+    golden.check(e.value.render(sources) + "\n")
