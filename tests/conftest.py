@@ -21,8 +21,7 @@ from spread import EVERY
 def _missing(marker: str) -> str | None:
     """Why tests with this marker cannot run here, or None."""
     if marker == "oclgrind":
-        tools = shutil.which("oclgrind") and find_spec("pyopencl")
-        return None if tools else "oclgrind, or the pyopencl that drives it, is not installed"
+        return None if shutil.which("oclgrind") else "oclgrind is not installed"
     if marker == "opencl_sdk":
         return None if _has_sdk() else "the headers or the loader of OpenCL are not installed"
     if marker == "clblast":
