@@ -58,8 +58,8 @@ def _no_library(name: str) -> str | None:
     return None
 
 
-OPTIONS = "PYOPENCL_BUILD_OPTIONS"
-DECIDED = bool({OPTIONS, "POCL_EXTRA_BUILD_FLAGS"} & os.environ.keys())
+OPTIONS, CLBLAST_OPTIONS = "PYOPENCL_BUILD_OPTIONS", "CLBLAST_BUILD_OPTIONS"
+DECIDED = bool({OPTIONS, CLBLAST_OPTIONS, "POCL_EXTRA_BUILD_FLAGS"} & os.environ.keys())
 """Whether the environment says how kernels are compiled. Else those of most tests are not
 optimised: the larger a kernel is, the more time PoCL takes for that, up to ten times the others'.
 (PoCL asks for flags of its own once in a process.)"""
@@ -67,7 +67,9 @@ optimised: the larger a kernel is, the more time PoCL takes for that, up to ten 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if not DECIDED:
-        os.environ[OPTIONS] = "" if item.get_closest_marker("optimised") else "-cl-opt-disable"
+        options = "" if item.get_closest_marker("optimised") else "-cl-opt-disable"
+        os.environ[OPTIONS] = options
+        os.environ[CLBLAST_OPTIONS] = f" {options} "  # CLBlast writes its own next to them
     for marker in ("device", "opencl", "opencl_sdk", "oclgrind", "clblast"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):
