@@ -93,10 +93,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """What is collected stays: the collector of garbage need not look at it over and over."""
     gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
+
+
+gc.set_threshold(500_000, 20, 50)  # nearly all garbage is gone without it
 
 
 os.environ["LOOPXFORM_CACHE"] = "off"  # tests see what the code does now
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of numpy wait by spinning
 os.environ["LOOPXFORM_HOST"] = "never"  # written C is tested on devices, however small the data
 
 GOLDEN = Path(__file__).parent / "golden"
