@@ -8,9 +8,12 @@ what their own PoCL finds in the cache, as in any second run.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import subprocess
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
 from tempfile import mkdtemp
@@ -28,6 +31,7 @@ def settings() -> dict[str, str]:
     if context is None:
         return {}
     folder = Path(mkdtemp(prefix="programs-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     layer = folder / "layer.so"
     built = subprocess.run(
         ["cc", "-O1", "-fPIC", "-shared", str(LAYER), "-o", str(layer)], capture_output=True
@@ -42,14 +46,15 @@ def settings() -> dict[str, str]:
 
 
 def _context() -> Any:
-    try:
-        import pyopencl as cl
-
-        first = cl.get_platforms()[0]
-        is_pocl = first.name == "Portable Computing Language"
-        return cl.Context(first.get_devices()[:1]) if is_pocl else None
-    except Exception:
+    if find_spec("pyopencl") is None:
         return None
+    import pyopencl as cl
+
+    with suppress(cl.Error):
+        first = cl.get_platforms()[0]
+        if first.name == "Portable Computing Language":
+            return cl.Context(first.get_devices()[:1])
+    return None
 
 
 def _serve(server: socket, context: Any) -> None:
