@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import program_server
 import pytest
 
 from loopxform.api.splice import OffloadedFile
@@ -119,7 +120,7 @@ def environment() -> dict[str, str]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("OCL_ICD", "LOOPXFORM"))}
     if flags := os.environ.get("PYOPENCL_BUILD_OPTIONS"):
         env = {"POCL_EXTRA_BUILD_FLAGS": flags, **env}
-    return {**env, "LOOPXFORM_CACHE": "off", "LOOPXFORM_HOST": "never"}
+    return {**env, **program_server.settings(), "LOOPXFORM_CACHE": "off", "LOOPXFORM_HOST": "never"}
 
 
 def without_device(said: str) -> str:

@@ -102,33 +102,33 @@ def gather(statements: Iterable[tuple[Path, Stmt]]) -> Facts:
     loop_vars: set[str] = set()
     escaping: set[str] = set()
     odd: list[Set[str]] = []
-    around: set[str] = set()
+    around: frozenset[str] = frozenset()
     for path, s in statements:
         while loops and path[: len(loops[-1][0])] != loops[-1][0]:
             loops.pop()
-            around = {v for _, v in loops}
-        own = _own_counter(s)
-        for name in _reads(s):
-            if name not in first_read:
-                first_read[name] = path
-            if name not in around and name != own:
-                escaping.add(name)
+            around = frozenset([v for _, v in loops])
+        read, own = _uses(s)
+        if not read <= first_read.keys():
+            for name in read:
+                first_read.setdefault(name, path)
+        if not read <= around:
+            escaping |= read - around - own
         match s:
-            case For():
-                loops.append((path, s.var))
-                loop_vars.add(s.var)
-                around = {*around, s.var}
             case Assign():
                 if isinstance(s.target, Var):
                     name = s.target.name
-                    assignments[name] = (path, s, tuple(v for _, v in loops))
+                    assignments[name] = (path, s, tuple([v for _, v in loops]))
                 else:
                     name = s.target.array
                 assigned[name] = assigned.get(name, 0) + 1
-            case Copy():
-                assigned[s.target] = assigned.get(s.target, 0) + 1
             case Decl():
                 declared[s.name] = path
+            case For():
+                loops.append((path, s.var))
+                loop_vars.add(s.var)
+                around |= {s.var}
+            case Copy():
+                assigned[s.target] = assigned.get(s.target, 0) + 1
             case Opaque():
                 odd.append(s.keeps)
             case _:
@@ -145,25 +145,18 @@ NONE = gather(())
 
 
 @remembered(16384)
-def _reads(s: Stmt) -> frozenset[str]:
+def _uses(s: Stmt) -> tuple[frozenset[str], frozenset[str]]:
+    """What a statement reads, and of that the variable of a loop whose bound reads it
+    (`ir.whiles`): what the loop has counted, not what it held before."""
     exprs: Iterable[Expr] = stmt_exprs(s)
     if isinstance(s, Assign):
         target = s.target
         exprs = (s.value, *(target.index if isinstance(target, Load) else ()))
         if s.op:
             exprs = (s.value, target)
-    if isinstance(s, For):
-        exprs = (s.lo, s.hi, s.step)
-    found: frozenset[str] = frozenset()
-    for e in exprs:
-        found |= names(e)
-    return found
-
-
-def _own_counter(s: Stmt) -> str:
-    """The variable of a loop whose bound reads it (`ir.whiles`): what the loop has counted, not
-    what it held before."""
-    return s.var if isinstance(s, For) and s.var not in names(s.lo) | names(s.step) else ""
+    read = frozenset[str]().union(*map(names, exprs))
+    counts = isinstance(s, For) and s.var not in names(s.lo) | names(s.step)
+    return read, frozenset([s.var]) if isinstance(s, For) and counts else frozenset()
 
 
 _numbers = count(1)
@@ -191,10 +184,15 @@ class Names:
     function were gathered may be in formulas that are remembered."""
 
     def at(self, place: Path, loops: tuple[str, ...]) -> Names:
-        return replace(self, place=place, loops=loops)
+        there = object.__new__(Names)
+        there.__dict__.update(self.__dict__)
+        there.place, there.loops = place, loops
+        return there
 
     def within(self, facts: Facts, place: Path) -> Names:
-        return replace(self, facts=facts, place=place, loops=())
+        there = self.at(place, ())
+        there.facts = facts
+        return there
 
     def with_own(self, auxiliary: str) -> Names:
         """The same names, but for those of auxiliary integers, which are numbered from 1 on."""

@@ -6,6 +6,7 @@ import math
 import struct
 from dataclasses import field
 from enum import Enum
+from functools import cache
 from typing import Literal
 
 from loopxform.records import slotted
@@ -155,6 +156,7 @@ def promote(t: Scalar) -> Scalar:
     return INT if t.is_integer and t.bytes < 4 else t
 
 
+@cache
 def common(a: Scalar, b: Scalar) -> Scalar:
     """The usual arithmetic conversions (C11 6.3.1.8). Halves are computed with in float, which is
     FLT_EVAL_METHOD 0 (C23 5.2.4.2.2)."""
@@ -168,6 +170,6 @@ def common(a: Scalar, b: Scalar) -> Scalar:
         return a
     order = [INT, UINT, LONG, ULONG, LLONG, ULLONG]
     high, low = (a, b) if order.index(a) >= order.index(b) else (b, a)
-    if high is LLONG and low is ULONG:
+    if high == LLONG and low == ULONG:
         return ULLONG
     return high

@@ -102,7 +102,7 @@ def walk_expr(e: Expr) -> Iterator[Expr]:
             waiting += children(x)[::-1]
 
 
-LEAVES = (Const, Tile, Var)
+LEAVES, BODIED = (Const, Tile, Var), (For, Opaque)
 
 
 def substitute(e: Expr, values: dict[str, Expr]) -> Expr:
@@ -232,28 +232,34 @@ def substitute_body(body: tuple[Stmt, ...], values: dict[str, Expr]) -> tuple[St
 
 def walk(body: tuple[Stmt, ...], path: Path = ()) -> Iterator[tuple[Path, Stmt]]:
     """Every statement below `body` in text order, with its path."""
-    if path:
-        return _walk(body, path)
-    return iter(_walked(body))
+    return iter(_placed(body, path) if path else _walked(body))
 
 
 @remembered(2048)
 def _walked(body: tuple[Stmt, ...]) -> tuple[tuple[Path, Stmt], ...]:
-    return tuple(_walk(body, ()))
+    return tuple(_placed(body, ()))
 
 
-def _walk(body: tuple[Stmt, ...], path: Path) -> Iterator[tuple[Path, Stmt]]:
-    waiting = [((*path, n), body[n]) for n in range(len(body) - 1, -1, -1)]
+def _placed(body: tuple[Stmt, ...], path: Path) -> list[tuple[Path, Stmt]]:
+    out: list[tuple[Path, Stmt]] = []
+    waiting = [iter([((*path, n), s) for n, s in enumerate(body)])]
     while waiting:
-        place, s = waiting.pop()
-        yield place, s
-        if isinstance(s, If):
-            inner = [((*place, n), x) for n, x in enumerate(s.then)]
-            inner += [((*place, -1 - n), x) for n, x in enumerate(s.orelse)]
-            inner.reverse()
-            waiting += inner
-        elif isinstance(s, For | Opaque):
-            waiting += [((*place, n), s.body[n]) for n in range(len(s.body) - 1, -1, -1)]
+        for place, s in waiting[-1]:
+            out.append((place, s))
+            if isinstance(s, BODIED):
+                waiting.append(iter([((*place, n), x) for n, x in enumerate(s.body)]))
+                break
+            if isinstance(s, If):
+                waiting.append(iter(_branches(s, place)))
+                break
+        else:
+            waiting.pop()
+    return out
+
+
+def _branches(s: If, place: Path) -> list[tuple[Path, Stmt]]:
+    inner = [((*place, n), x) for n, x in enumerate(s.then)]
+    return inner + [((*place, -1 - n), x) for n, x in enumerate(s.orelse)]
 
 
 def after(path: Path) -> Path:

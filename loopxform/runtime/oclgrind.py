@@ -140,51 +140,63 @@ def run_kernels_under_oclgrind(
     given = _Given()
     with tempfile.TemporaryDirectory(prefix="loopxform-") as name:
         directory = Path(name)
-        job = {
-            "source": source,
-            "options": list(options),
-            "launches": [
-                {
-                    "kernel": x.kernel,
-                    "global_size": [int(n) for n in x.global_size],
-                    "local_size": [int(n) for n in x.local_size],
-                    "args": [given.argument(a) for a in x.args],
-                }
-                for x in launches
-            ],
-        }
-        (directory / "job.json").write_text(json.dumps(job))
-        np.savez(directory / "in.npz", **given.arrays)  # type: ignore[arg-type]
-        report = run_under_oclgrind([sys.executable, "-P", str(_DRIVER), name], checks)
-        with np.load(directory / "out.npz") as out:
-            results = tuple(out[key] for key in given.order)
+        described = [
+            {
+                "kernel": x.kernel,
+                "global_size": [int(n) for n in x.global_size],
+                "local_size": [int(n) for n in x.local_size],
+                "args": [given.argument(a) for a in x.args],
+            }
+            for x in launches
+        ]
+        job = {"source": source, "options": list(options), "buffers": given.buffers}
+        (directory / "job.json").write_text(json.dumps({**job, "launches": described}))
+        with open(directory / "in.bin", "wb") as file:
+            for array in given.arrays.values():
+                file.write(array.tobytes())
+        report = run_under_oclgrind([sys.executable, "-I", "-S", str(_DRIVER), name], checks)
+        after = (directory / "out.bin").read_bytes()
+    results = tuple(given.result(key, after) for key in given.order)
     return OclgrindReport(report.findings, report.counts, results, report.log)
 
 
 class _Given:
-    """Arguments as the driver reads them; each array and each room has a key."""
+    """Arguments as the driver reads them; each array and each room has a key, and is a buffer of so
+    many bytes. Arrays lie one after the other, from the places of `buffers` on."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
         self.rooms: dict[Room, str] = {}
         self.order: list[str] = []
+        self.buffers: dict[str, tuple[int, int | None]] = {}
+        self.end = 0
 
     def argument(self, value: Any) -> dict[str, Any]:
         if isinstance(value, LocalParam):
             return {"local": value.nbytes}
         if isinstance(value, Room):
             key = self.rooms.setdefault(value, f"r{len(self.rooms)}")
-            return {"room": key, "bytes": max(1, value.nbytes)}
+            self.buffers[key] = value.nbytes, None
+            return {"buffer": key}
         if isinstance(value, np.ndarray):
             same = next((k for k, a in self.arrays.items() if a is value), None)
             key = same or f"a{len(self.arrays)}"
-            self.arrays[key] = value
+            if same is None:
+                self.arrays[key] = value
+                self.buffers[key] = value.nbytes, self.end
+                self.end += value.nbytes
             self.order.append(key)
-            return {"array": key}
+            return {"buffer": key}
         if not isinstance(value, np.generic):
             kind = type(value).__name__
             raise DeviceError(f"a scalar argument must be of a numpy type, not {kind}")
-        return {"scalar": value.dtype.name, "value": value.item()}
+        return {"scalar": value.tobytes().hex()}
+
+    def result(self, key: str, after: bytes) -> np.ndarray[Any, Any]:
+        """What an array holds, given what all hold."""
+        like, (size, offset) = self.arrays[key], self.buffers[key]
+        assert offset is not None
+        return np.frombuffer(after[offset : offset + size], like.dtype).reshape(like.shape).copy()
 
 
 def _environment(library: str) -> dict[str, str]:

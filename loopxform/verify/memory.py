@@ -21,7 +21,10 @@ class Fault(Exception):
 
 class Memory:
     """One array. `dims` are its extents; `size` counts the elements that exist, which for a flat
-    array need not be a multiple of the inner extents."""
+    array need not be a multiple of the inner extents.
+
+    `get` and `set` take any number of subscripts; `get1`, `set1` to `get5`, `set5` (MAX_RANK) are
+    the same for so many, in one expression: programs spend most of their time there."""
 
     __slots__ = ("data", "dims", "name", "size")
 
@@ -43,21 +46,6 @@ class Memory:
         if not 0 <= i < self.size:
             raise self._outside((i,))
         self.data[i] = value
-
-    def get2(self, i: int, j: int) -> Number:
-        n, m = self.dims
-        if not (0 <= i < n and 0 <= j < m and i * m + j < self.size):
-            raise self._outside((i, j))
-        value: Element = self.data[i * m + j]
-        if value is None:
-            raise self._unset((i, j))
-        return value
-
-    def set2(self, i: int, j: int, value: Number) -> None:
-        n, m = self.dims
-        if not (0 <= i < n and 0 <= j < m and i * m + j < self.size):
-            raise self._outside((i, j))
-        self.data[i * m + j] = value
 
     def get(self, *index: int) -> Number:
         value = self.data[self.offset(index)]
@@ -103,6 +91,49 @@ class Memory:
 
     def _element(self, index: Sequence[int]) -> str:
         return self.name + "".join(f"[{i}]" for i in index)
+
+
+MAX_RANK = 5
+"""The largest number of subscripts that `Memory` has methods for of their own."""
+
+_ACCESS = """
+def get{rank}(self, {index}):
+    {extents} = self.dims
+    at = {place}
+    if not ({inside} and at < self.size):
+        raise self._outside(({index},))
+    value = self.data[at]
+    if value is None:
+        raise self._unset(({index},))
+    return value
+
+def set{rank}(self, {index}, value):
+    {extents} = self.dims
+    at = {place}
+    if not ({inside} and at < self.size):
+        raise self._outside(({index},))
+    self.data[at] = value
+"""
+
+
+def _access(rank: int) -> str:
+    place = "i0"
+    for k in range(1, rank):
+        place = f"({place}) * n{k} + i{k}"
+    return _ACCESS.format(
+        rank=rank,
+        index=", ".join(f"i{k}" for k in range(rank)),
+        extents=", ".join(f"n{k}" for k in range(rank)),
+        inside=" and ".join(f"0 <= i{k} < n{k}" for k in range(rank)),
+        place=place,
+    )
+
+
+for _rank in range(2, MAX_RANK + 1):
+    _methods: dict[str, Any] = {}
+    exec(_access(_rank), _methods)
+    for _name in (f"get{_rank}", f"set{_rank}"):
+        setattr(Memory, _name, _methods[_name])
 
 
 def allocate(name: str, dims: tuple[int, ...]) -> Memory:

@@ -32,7 +32,7 @@ from loopxform.ir.visit import names as names_of
 from loopxform.ir.visit import walk, writes
 from loopxform.source import Origin
 from loopxform.verify.arith import bounds
-from loopxform.verify.memory import Fault
+from loopxform.verify.memory import MAX_RANK, Fault
 from loopxform.verify.pyexpr import Expressions, Names
 
 
@@ -92,7 +92,7 @@ class Translation:
         return f"v{self._count}_{name.replace('.', '_')}"
 
     def _accessors(self, depth: int, python: str, rank: int, origin: Origin) -> None:
-        which = str(rank) if rank <= 2 else ""
+        which = str(rank) if rank <= MAX_RANK else ""
         self._emit(depth, f"{python}_get = {python}.get{which}", origin)
         self._emit(depth, f"{python}_set = {python}.set{which}", origin)
 

@@ -112,10 +112,13 @@ class Expressions:
         if self._conditional:
             raise Fault("an expression is nested too deeply")
         text = self._exact(e, names)
-        name = f"t{self._temporaries}"
-        self._temporaries += 1
+        name = self._own_name()
         self.prelude.append(f"{name} = {text}")
         return name
+
+    def _own_name(self) -> str:
+        self._temporaries += 1
+        return f"t{self._temporaries - 1}"
 
     @contextmanager
     def _only_sometimes(self) -> Iterator[None]:
@@ -149,9 +152,19 @@ class Expressions:
             text = f"quotient({a}, {b})" if op == "/" else f"({a} {op} {b})"
             return f"f32{text if text[0] == '(' else f'({text})'}" if t == FLOAT else text
         if op in ("/", "%"):
-            return f"{'divide' if op == '/' else 'modulo'}({a}, {b}, {arith.bounds(t)[1]})"
+            return self._divided(op, a, b, t)
         text = f"({a} {op} {b})"
         return text if op in "&|^" else wrap(text, t)
+
+    def _divided(self, op: str, a: str, b: str, t: Scalar) -> str:
+        """An integer quotient or remainder; of most, the divisor is a number above 0."""
+        if not (b.isdigit() and int(b)):
+            return f"{'divide' if op == '/' else 'modulo'}({a}, {b}, {arith.bounds(t)[1]})"
+        python = op.replace("/", "//")
+        if t.is_unsigned:
+            return f"({a} {python} {b})"
+        x = self._own_name()
+        return f"({x} {python} {b} if ({x} := {a}) >= 0 else -(-{x} {python} {b}))"
 
     def _shift(self, e: Bin, t: Scalar, names: Names, depth: int) -> str:
         a = self._to(e.left, t, names, depth)

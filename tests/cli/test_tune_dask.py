@@ -87,6 +87,7 @@ def test_workers_share_the_measurements(address: str, capsys: Capture) -> None:
     assert sum(not r["race"] and r.get("sizes") is not None for r in kept) == 30
 
 
+@pytest.mark.slow
 def test_what_a_worker_was_measuring_that_dies_is_measured_elsewhere(
     address: str, capsys: Capture
 ) -> None:
@@ -100,6 +101,7 @@ def test_what_a_worker_was_measuring_that_dies_is_measured_elsewhere(
     assert {"Ty": 1, "Tx": 8} in [r["sizes"] for r in measured()]
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_the_best_so_far(address: str) -> None:
     environment(address, DRAWN="0.1")
     command = [sys.executable, drawn_worker.__file__, *WORDS, "--budget", "36", "--dask", address]

@@ -92,6 +92,7 @@ def measured(folder: str) -> Counter[str]:
     return Counter(r["key"] for r in rows if measured_alone(r))
 
 
+@pytest.mark.slow
 def test_four_processes_on_one_folder_do_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAWN", "0.05")
     processes = [start("--budget", "24", "--shared", "all") for _ in range(4)]

@@ -3,12 +3,11 @@ floating-point environment. The offloaded program prints what the user's own pri
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from c_project import require_opencl
+from c_project import environment, require_opencl
 
 import loopxform as lx
 from loopxform import cli
@@ -97,7 +96,7 @@ def printed(tmp_path: Path, *files: str) -> subprocess.CompletedProcess[str]:
     words = ["cc", "-O1", "-frounding-math", "-ffp-contract=off", "-DCL_TARGET_OPENCL_VERSION=120"]
     built = [*words, *files, "-o", "app", "-lOpenCL", "-lm"]
     subprocess.run(built, check=True, cwd=tmp_path, capture_output=True)
-    env = {**os.environ, "LOOPXFORM_VERBOSE": "1"}
+    env = {**environment(), "LOOPXFORM_VERBOSE": "1"}
     return subprocess.run(
         "./app", cwd=tmp_path, capture_output=True, text=True, env=env, check=True
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from c_project import require_opencl
+from c_project import environment, require_opencl
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "corpus" / "projects"
@@ -30,8 +30,8 @@ def _opencl() -> None:
 @pytest.fixture
 def sh(tmp_path: Path) -> Callable[..., Done]:
     """Runs a command in a folder; it has to succeed unless `fails`."""
-    other = ("OCL_ICD", "LOOPXFORM", "MAKE", "PYTHON")
-    env = {k: v for k, v in os.environ.items() if not k.startswith(other)}
+    other = ("LOOPXFORM", "MAKE", "PYTHON")
+    env = {k: v for k, v in environment().items() if not k.startswith(other)}
     env["PATH"] = f"{BIN}{os.pathsep}{env['PATH']}"
     env["PYTHONPATH"] = str(ROOT)
     env["LOOPXFORM_CACHE"] = str(tmp_path / "cache")

@@ -131,7 +131,7 @@ REAL = Case(
 )
 def test_without_races(name: str, chained: bool) -> None:
     """In the simulator: no race, nothing out of bounds, nothing that was never set."""
-    limits = replace(in_one_pass(12, 3, 2), forward_progress=chained)
+    limits = replace(in_one_pass(12, 3, 2), forward_progress=chained, group_size=16)
     case = CASES.get(name, REAL)
     f = lx.loads(text(case))["f"]
     done = f.offload(contract=False, limits=limits, reassociate=case is REAL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_structs(text: str) -> None:
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("text", list(SIZES))
 def test_structs_under_oclgrind(text: str) -> None:
-    given = {"Ty": 4, "Tx": 4, "Tk": 4, "Ry": 2, "Rx": 2} if text == COMPLEX else {}
+    given = asdict(TILES) if text in (COMPLEX, MATRICES) else {}
     plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, fp=SEPARATE)
     small = {**SIZES[text], "n": 9} if "n" in SIZES[text] else SIZES[text]
     report = simulate(plan, arguments(plan.written, small, 1))

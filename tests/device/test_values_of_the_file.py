@@ -257,7 +257,7 @@ def test_random_bounds(tmp_path: Path, seed: int) -> None:
     """With each function named, whatever can be taken is, on one work-item or more."""
     require_opencl()
     user = tmp_path / "user.c"
-    count = 25
+    count = 15
     user.write_text(Reached(seed).program(count))
     file = lx.load(user)
     names = [f"f{n}" for n in range(count)]

@@ -136,11 +136,14 @@ def test_the_mapped_program_means_the_same(seed: int) -> None:
 
 
 @pytest.mark.device
-def test_kernels_compute_the_same() -> None:
-    assert sum(check_on_device(seed) for seed in range(500, 505)) >= 1
+@pytest.mark.parametrize(
+    "seeds", [range(500, 502), pytest.param(range(502, 505), marks=pytest.mark.slow)]
+)
+def test_kernels_compute_the_same(seeds: range) -> None:
+    assert sum(check_on_device(seed) for seed in seeds) >= 1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1060))
+@pytest.mark.parametrize("seed", range(1000, 1045))
 def test_many_programs(seed: int) -> None:
     check_on_device(seed)

@@ -29,7 +29,13 @@ def kinds(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(p.kind, p.loops) for p in offloaded(text).parts]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+SLOW = {"attention_heads"}
+"""Programs of many elements, also of few iterations."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(p, marks=[pytest.mark.slow] * (p in SLOW)) for p in PROGRAMS]
+)
 def test_the_program_means_the_same(name: str) -> None:
     done = offloaded(program(name))
     assert_same_meaning(done.derivation.start, done.function, (1, 3, 6))
