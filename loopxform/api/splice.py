@@ -23,7 +23,7 @@ from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
-from loopxform.codegen.c.words import FUNCTIONS
+from loopxform.codegen.c.words import FUNCTIONS, OF_NO_OTHER
 from loopxform.codegen.host.set_aside import (
     apart,
     behind,
@@ -357,12 +357,19 @@ def _require_free(made: OffloadedFile) -> None:
             help=f"rename it: {name}_1",
         )
     own = _own(made.file)
-    linked = (f for f in _of_c(made.file) if f in words(text) or not is_static(f, own))
-    if (name := taken_of_opencl(text, own) or next(linked, None)) is not None:
+    ours = (f for f in _of_c(made.file) if f in words(text))
+    if (name := taken_of_opencl(text, own) or next(ours, None)) is not None:
         raise EmitError(
             f"'{name}' means something else in the C file that is written",
             loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
             help=f"rename it: {name}_1",
+        )
+    linked = (f for f in _of_c(made.file) if f not in OF_NO_OTHER and not is_static(f, own))
+    if (name := next(linked, None)) is not None:
+        raise EmitError(
+            f"'{name}' is a function of C's library as well: OpenCL would call yours",
+            loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
+            help=f"declare it static, or rename it: {name}_1",
         )
 
 

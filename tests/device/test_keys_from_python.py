@@ -1,5 +1,5 @@
-"""Elements that are subscripts, in calls from Python: out of range, they are an error before anything
-runs."""
+"""Elements that are subscripts, in calls from Python: out of range, they are an error before
+anything runs."""
 
 from __future__ import annotations
 
