@@ -134,7 +134,7 @@ def unlike_rows(fn: Function, rows: For, terms: For) -> Problem:
     if (start := _counted_anew(rows, terms)) is not None:
         counted = f"{terms.var} = {expr_text(start)}; {terms.var} < ...; {terms.var}++"
         return (
-            f"'{terms.var}' counts the terms of each row from one of its ends, not through all rows",
+            f"'{terms.var}' counts the terms of each row from an end of it, not through all rows",
             f"count upwards from where a row begins: for ({counted})",
         )
     if poly(_simple(following)) != poly(_simple(terms.hi)):
