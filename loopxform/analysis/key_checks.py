@@ -5,27 +5,19 @@
       for (i = 0; i < n; i++)                       { what is told: the place, at, m, i; return; } }
         h[a[i]]++;
 
-An access that is inside its array whatever the data are is not looked at. Of the rest of the
-program what decides subscripts is left, and whether they are used: stores included, where the
-program computes its keys itself. Nothing is read that was not looked at before, so that the check
-itself stays inside the arrays.
+Of the rest of the program what decides these subscripts is left, and whether they are used: stores
+included, where the program computes its keys itself. Where all of `loose_accesses` are looked at,
+nothing is read that was not looked at before: the check itself stays inside the arrays.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
-from loopxform.analysis.accesses import Access, Guards
-from loopxform.analysis.domain import names_of
-from loopxform.analysis.formula import Translator
-from loopxform.analysis.largest_value import greatest
-from loopxform.analysis.linear import Constraint, Lin, at_least, conj_names, plus, times
-from loopxform.analysis.region import Instance, region
-from loopxform.analysis.sets import TooHard
-from loopxform.analysis.system import feasible
-from loopxform.ir.affine import value_of
+from loopxform.analysis.accesses import Guards
+from loopxform.analysis.loose_accesses import shapes
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -46,8 +38,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import LLONG
-from loopxform.ir.typing import symbols
-from loopxform.ir.visit import children, loads, names, stmt_exprs, substitute_body, walk
+from loopxform.ir.visit import children, loads, names, stmt_exprs, substitute_body, walk, writes
 from loopxform.ir.whiles import is_while, test
 from loopxform.records import record
 
@@ -76,83 +67,42 @@ class KeyCheck:
     reads: frozenset[str]
     stores: frozenset[str]
 
+    @property
+    def numbers(self) -> int:
+        """How many it tells at most."""
+        return 3 + max(len(p.loops) for p in self.places)
 
-def key_check(fn: Function) -> KeyCheck | None:
-    """The check of a program whose loops on data are loops of the tree; None where no data decide
-    what it touches."""
-    loose = _loose(fn)
+
+def key_check(fn: Function, loose: Set[Load]) -> KeyCheck | None:
+    """The check of these accesses of a program whose loops on data are loops of the tree; None
+    where there are none of them."""
     return _Check(fn, loose).result() if loose else None
-
-
-# ---------------------------------------------------------------- what is looked at
-
-
-def _shapes(fn: Function) -> dict[str, tuple[Expr | None, ...]]:
-    """Of the objects, and of the arrays of the function."""
-    own = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape)
-    return {**{s.name: s.shape for s in own}, **{p.name: p.shape for p in fn.objects if p.shape}}
-
-
-def _loose(fn: Function) -> set[Load]:
-    """The accesses that are not inside their arrays whatever the data are."""
-    shapes, types, translator = _shapes(fn), symbols(fn), Translator(names_of(fn))
-    out = set[Load]()
-    for instance in region(fn).instances:
-        for access in instance.accesses:
-            e = access.expr
-            if not isinstance(e, Load) or e in out or e.array not in shapes:
-                continue
-            if _is_certain(fn, instance, access):
-                continue
-            for d, (index, size) in enumerate(zip(e.index, shapes[e.array])):
-                top = greatest(index, types)
-                if size is None or (top is not None and top < (value_of(size) or 0)):
-                    continue
-                if not _is_inside(instance, access, d, size, translator):
-                    out.add(e)
-    return out
-
-
-def _is_certain(fn: Function, instance: Instance, access: Access) -> bool:
-    """Whether formulas say what is touched: that is compared with the sizes of arrays."""
-    if not (access.exact and instance.exact):
-        return False
-    known = names_of(fn).inputs | {x.var for x in instance.loops}
-    parts = ((*domain, *when) for domain in instance.domain for _, when in access.cases)
-    named = {n for part in parts for n in conj_names(part)}
-    named |= {n for subscripts, _ in access.cases for x in subscripts if x for n in x}
-    return all(n in known or n.startswith("$") or not n for n in named)
-
-
-def _is_inside(instance: Instance, access: Access, d: int, size: Expr, t: Translator) -> bool:
-    """Whether a subscript is from 0 up to below the size in all iterations."""
-    sizes = t.cases(size)
-    if sizes is None or len(sizes) != 1 or sizes[0][1]:
-        return False
-    top: Lin = sizes[0][0]
-    for domain in instance.domain:
-        for subscripts, when in access.cases:
-            x = subscripts[d]
-            if x is None:
-                return False
-            below = Constraint(False, plus(times(x, -1), {"": -1}))
-            try:
-                if any(feasible((*domain, *when, c)) for c in (below, at_least(x, top))):
-                    return False
-            except TooHard:
-                return False
-    return True
 
 
 # ---------------------------------------------------------------- the check
 
 
+class _Around:
+    """What is around a statement: loops, and the accesses that were looked at on the way to it."""
+
+    def __init__(self, loops: tuple[str, ...], known: Set[Load] = frozenset()) -> None:
+        self.loops, self.known = loops, set(known)
+
+    def inner(self, *loops: str) -> _Around:
+        return _Around((*self.loops, *loops), self.known)
+
+    def forget(self, changed: Set[str]) -> None:
+        """The accesses that may be others now."""
+        index = {x: {n for e in x.index for n in names(e)} for x in self.known}
+        self.known -= {x for x, used in index.items() if not used.isdisjoint(changed)}
+
+
 class _Check:
     """What is left of the program, with the accesses `loose` looked at."""
 
-    def __init__(self, fn: Function, loose: set[Load]) -> None:
+    def __init__(self, fn: Function, loose: Set[Load]) -> None:
         self.fn, self.loose = fn, loose
-        self.shapes = _shapes(fn)
+        self.shapes = shapes(fn)
         self.flat = {p.name for p in fn.objects if p.flat}
         self.at = fresh(fn, "lx_at")
         self.needed = frozenset[str]()
@@ -161,7 +111,7 @@ class _Check:
     def result(self) -> KeyCheck:
         while True:
             self.places = []
-            body = self._all(self.fn.body, ())
+            body = self._all(self.fn.body, _Around(()))
             needed = frozenset(n for _, s in walk(body) for n in _used(s))
             if needed <= self.needed:
                 break
@@ -189,51 +139,57 @@ class _Check:
         reads = {x.array for _, s in walk(body) for e in stmt_exprs(s) for x in loads(e)}
         return KeyCheck(made, tuple(self.places), frozenset(reads & own), frozenset(stores & own))
 
-    def _all(self, body: Sequence[Stmt], loops: tuple[str, ...]) -> tuple[Stmt, ...]:
-        return tuple(x for s in body for x in self._one(s, loops))
+    def _all(self, body: Sequence[Stmt], around: _Around) -> tuple[Stmt, ...]:
+        return tuple(x for s in body for x in self._one(s, around))
 
-    def _one(self, s: Stmt, loops: tuple[str, ...]) -> Iterator[Stmt]:
+    def _one(self, s: Stmt, around: _Around) -> Iterator[Stmt]:
         match s:
             case Assign(target, value):
-                yield from self._looked(value, loops)
+                yield from self._looked(value, around)
                 if isinstance(target, Load):
-                    yield from self._looked(target, loops)
+                    yield from self._looked(target, around)
                 if _name(target) in self.needed:
                     yield s
             case If(cond, then, orelse):
-                yield from self._looked(cond, loops)
-                inside = self._all(then, loops), self._all(orelse, loops)
+                yield from self._looked(cond, around)
+                inside = self._all(then, around.inner()), self._all(orelse, around.inner())
                 if any(inside):
                     yield replace(s, then=inside[0], orelse=inside[1])
             case For():
-                yield from self._loop(s, loops)
+                yield from self._loop(s, around)
             case Decl(name):
                 if name in self.needed:
                     yield s
             case Return():
                 return
             case _:
-                raise AssertionError("the program has kernels")
+                raise AssertionError("a program with kernels is all modelled")
+        around.forget(writes((s,)))
 
-    def _loop(self, s: For, loops: tuple[str, ...]) -> Iterator[Stmt]:
+    def _loop(self, s: For, around: _Around) -> Iterator[Stmt]:
         """What a loop asks before an iteration is looked at before the first one, and behind each
         for the next one."""
         for e in (s.lo, s.step):
-            yield from self._looked(e, loops)
-        asked = tuple(self._looked(test(s), loops))
+            yield from self._looked(e, around)
+        asked = tuple(self._looked(test(s), _Around(around.loops)))
         yield from substitute_body(asked, {s.var: s.lo})
         following = substitute_body(asked, {s.var: Bin("+", Var(s.var), s.step)})
-        body = (*self._all(s.body, loops if is_while(s) else (*loops, s.var)), *following)
+        inner = around.inner(*(() if is_while(s) else (s.var,)))
+        inner.forget(writes((s,)) | {s.var})
+        body = (*self._all(s.body, inner), *following)
         if body or (s.live_out and s.var in self.needed):
             yield replace(s, body=body)
 
-    def _looked(self, e: Expr, loops: tuple[str, ...]) -> Iterator[Stmt]:
+    def _looked(self, e: Expr, around: _Around) -> Iterator[Stmt]:
         for x, guards in _accesses(e, ()):
-            if x in self.loose:
-                checks: tuple[Stmt, ...] = tuple(self._checks(x, loops))
-                for cond, holds in reversed(guards):
-                    checks = (If(cond if holds else Un("!", cond), checks),)
-                yield from checks
+            if x not in self.loose or x in around.known:
+                continue
+            checks: tuple[Stmt, ...] = tuple(self._checks(x, around.loops))
+            for cond, holds in reversed(guards):
+                checks = (If(cond if holds else Un("!", cond), checks),)
+            yield from checks
+            if not guards:
+                around.known.add(x)
 
     def _checks(self, x: Load, loops: tuple[str, ...]) -> Iterator[Stmt]:
         for d, (index, size) in enumerate(self._subscripts(x)):

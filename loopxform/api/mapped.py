@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loopxform.analysis.key_checks import key_check
+from loopxform.analysis.loose_accesses import loose_accesses
 from loopxform.api.arguments import COMPILING, require
+from loopxform.api.copied_arrays import checked_updates
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host import macro_checks
@@ -71,6 +73,7 @@ class MappedRoutine(ABC):
                 fp=self.fp,
                 host=self.host,
                 functions=(r.name for r in self.routine.file.routines()),
+                keys=checked_updates(self.derivation.start),
                 **self.provenance(),
             )
 
@@ -107,6 +110,7 @@ class MappedRoutine(ABC):
         with quoting(self.routine.file.parsed.sources):
             plan = emit.kernel(self.derivation, fp=self.fp)
             own = queue_on(choose(device)) if queue is None else queue_of(queue)
-            check = key_check(whole_loops(self.derivation.start))
+            read = whole_loops(self.derivation.start)
+            check = key_check(read, loose_accesses(read))
             keys = None if check is None else Keys(check, own)
             return CompiledKernel(plan, own.device, queue=own, keys=keys)

@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from loopxform.analysis.inspector import Inspected
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
-from loopxform.api.copied_arrays import copied_arrays, told_why
+from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.dead_branches import dead_loops
+from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
@@ -164,17 +165,19 @@ def offload_file(
         )
         if not (names or in_scop) and all(p.kind != "kernel" for p in done.parts):
             raise unspread(region.owner.name, fn, done)
+        keys = checked_updates(with_loops_as_meant(part.function))
         asked = macros(region.owner, whole_file=original.asks_file(region))
         entry = emit.entry(
             done.derivation,
             origin=file.name,
             version=__version__,
             fp=fp,
-            on_device=region.whole and not any(p.rows or p.ends for p in fn.objects),
+            on_device=region.whole and keys is None and not _asks_host(fn),
             asks_macros=bool(asked),
             host=hosts.get(region.owner.name),
             functions=(r.name for r in file.routines()),
             inspector=known.inspector,
+            keys=keys,
         )
         return OffloadedRegion(region, done, entry, asked)
 
@@ -202,6 +205,11 @@ def offload_file(
                 _require_tiled(routine, made)
             _require_free(made)
         return made
+
+
+def _asks_host(fn: Function) -> bool:
+    """Whether memory of the host says where arrays are, or end."""
+    return any(p.rows or p.ends for p in fn.objects)
 
 
 def _is_one_nest(region: Region, fn: Function) -> bool:

@@ -34,12 +34,10 @@ class Keys:
             )
         text = file_text(check.fn, openmp=False, define_globals=True)
         self.library = Library(CSource(text=text), [check.fn])
-        deepest = max(len(p.loops) for p in check.places)
-        self.room = 3 + deepest
 
     def __call__(self, values: Mapping[str, Any]) -> None:
         """Raises ArgumentError for the first key that is out of range."""
-        told = np.zeros(self.room, np.int64)
+        told = np.zeros(self.check.numbers, np.int64)
         self.library.run(self.check.fn.name, {**self._arguments(values), TOLD: told})
         if told[0]:
             raise self._error(told)
