@@ -12,6 +12,7 @@ data, nothing is asked for them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.frontend.lower.accesses import known_scalars
@@ -257,19 +258,40 @@ class _Marking:
             asks_much = top.constant is not None or max(c for _, c in top.terms) > LARGEST_FACTOR
             if asks_much or not is_stable(e, self.facts.stable) or self._range(top)[0] < 0:
                 continue
+            single = top.terms[0][0] if len(top.terms) == 1 and top.terms[0][1] == 1 else ()
             if bits == 32 and self._range(top)[1] < 1 << 64:
-                wide = map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
-                largest = Const(0xFFFFFFFF, ULONG, "4294967295UL")
-                return self.facts.assume(Bin("<=", wide, largest))
+                return self.facts.assume(Bin("<=", _in_64_bits(e), _LARGEST_32))
+            if bits == 32 and single:
+                factors = tuple(map(_in_64_bits, single))
+                return self.facts.assume_all(_products_below(factors, _LARGEST_32))
             small = self._small_sizes(e)
             if bits == 64 and self._range(top, small)[1] < 1 << 64:
                 return self.facts.assume_all(small)
+            if bits == 64 and single:
+                rest = _products_below(single[1:], Const(LARGEST_SIZE))
+                return self.facts.assume_all((*small, *rest))
         return False
 
     def _small_sizes(self, e: Expr) -> tuple[Expr, ...]:
         """The conditions that keep the 64-bit sizes in `e` small."""
         wide = sorted(n for n in names(e) if self.facts.types[n].bytes == 8)
         return tuple(Bin("<=", Var(n), Const(LARGEST_SIZE)) for n in wide)
+
+
+def _in_64_bits(e: Expr) -> Expr:
+    return map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
+
+
+_LARGEST_32 = Const(0xFFFFFFFF, ULONG, "4294967295UL")
+
+
+def _products_below(factors: tuple[Expr, ...], limit: Const) -> Iterator[Expr]:
+    """The conditions that keep a product of numbers up to a limit, of which each is not beyond it:
+    asked one after the other, none of them overflows."""
+    product = factors[-1]
+    for x in factors[-2::-1]:
+        product = Bin("*", x, product)
+        yield Bin("<=", product, limit)
 
 
 def _wraps(e: Expr, t: Scalar) -> bool:
