@@ -62,6 +62,29 @@ def test_flat_subscripts_ask_for_sizes_whose_product_does_not_wrap() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("size_t", ["n <= 2147483647", "m <= 2147483647", "l <= 2147483647", "m*n <= 2147483647"]),
+        (
+            "unsigned",
+            [
+                "(unsigned long)m * (unsigned long)n <= 4294967295UL",
+                "(unsigned long)l * ((unsigned long)m * (unsigned long)n) <= 4294967295UL",
+            ],
+        ),
+    ],
+)
+def test_products_of_three_sizes_are_asked_step_by_step(kind: str, asked: list[str]) -> None:
+    loops = " ".join(
+        f"for ({kind} {i} = 0; {i} < {n}; {i}++)" for i, n in (("i", "l"), ("j", "m"), ("k", "n"))
+    )
+    text = f"void f({kind} l, {kind} m, {kind} n, float *a) {{ {loops} a[(i*m + j)*n + k] = 1; }}"
+    fn = lower(f"#include <stddef.h>\n{text}")
+    assert shape(fn, "a") == [None, "m", "n"]
+    assert sorted(assumes(fn)) == sorted(asked)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "y[i] = q + 1 > a[i] ? 1 : 0;",
