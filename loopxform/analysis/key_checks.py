@@ -24,12 +24,14 @@ from loopxform.ir.nodes import (
     Bin,
     Cast,
     Const,
+    Copy,
     Decl,
     Expr,
     For,
     Function,
     If,
     Load,
+    Opaque,
     Param,
     Return,
     Select,
@@ -75,8 +77,9 @@ class KeyCheck:
 
 def key_check(fn: Function, loose: Set[Load]) -> KeyCheck | None:
     """The check of these accesses of a program whose loops on data are loops of the tree; None
-    where there are none of them."""
-    return _Check(fn, loose).result() if loose else None
+    where there are none of them, or a statement is not modelled, so that there are no kernels."""
+    modelled = not any(isinstance(s, Opaque | Copy) for _, s in walk(fn.body))
+    return _Check(fn, loose).result() if loose and modelled else None
 
 
 # ---------------------------------------------------------------- the check
