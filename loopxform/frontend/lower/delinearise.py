@@ -233,7 +233,7 @@ def _value_inside(
     index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
 ) -> list[Expr] | None:
     lows = extremes(index, context, facts.known, greatest=False)
-    above = [] if any(_is_reached(x, context, facts) for x in lows) else None
+    above: list[Expr] | None = [] if any(_is_reached(x, context, facts) for x in lows) else None
     if above is None:
         one = assume and is_stable(to_expr(index), facts.stable)  # column n - 1, or k, of all rows
         above = _asked(lows, context, facts) if one else None
