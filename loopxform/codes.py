@@ -195,6 +195,8 @@ CODES: dict[str, str] = {
     "LX212": "Rows that an array of row starts does not tell apart.",
     "LX211": "A kernel, run by the group executor, did what it must not: a data race, an access "
     "outside of its array, a read of what was never set, work-items that do not meet at a barrier.",
+    "LX233": "An element that is a subscript, in a call from Python, leads out of its array.",
+    "LX234": "No C compiler is there to look at elements that are subscripts.",
     # OpenMP: what a pragma claims is wrong
     "LX300": "A data race: two iterations that may run at the same time touch the same variable or "
     "element, one of them writing, and nothing keeps them apart.",

@@ -19,6 +19,7 @@ from functools import reduce
 from loopxform.analysis import boxes
 from loopxform.analysis.accesses import Access
 from loopxform.analysis.boxes import all_of, to_expr
+from loopxform.analysis.conjunctions import covers, identity, negated
 from loopxform.analysis.context import always
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.either_way import with_common_accesses
@@ -30,12 +31,11 @@ from loopxform.analysis.linear import (
     at_least,
     conj_names,
     equal,
-    plus,
     rename_conj,
-    times,
 )
 from loopxform.analysis.region import Instance, region
 from loopxform.analysis.sets import TooHard
+from loopxform.analysis.simple_boxes import simple_box
 from loopxform.analysis.system import eliminate, feasible
 from loopxform.analysis.told_ends import told_end
 from loopxform.errors import Obstacle
@@ -206,13 +206,13 @@ class _Search:
                 affine = all(x is not None for subscripts in rows for x in subscripts)
                 for part, sure in self._parts(instance, access):
                     if sure and access.exact and instance.exact:
-                        certain.setdefault(_key(part), part)
+                        certain.setdefault(identity(part), part)
                     else:
                         possible.append((part, ON_DATA if affine else NOT_AFFINE, instance.loc))
         self.certain = tuple(certain.values())
         box, perhaps = self._declared(), list[Conj]()
         for part, why, place in possible:
-            if any(_covers(sure, part) for sure in certain.values()):
+            if any(covers(sure, part) for sure in certain.values()):
                 continue
             inside = None if box is None else eliminate((*part, *box), self.keep)
             if box is None:
@@ -269,7 +269,15 @@ class _Search:
             if not inside:
                 return self.refuse(_NEGATIVE)
             self.parts = inside
-        return _simple(self, self.parts) or _simple(self, self._existing()) or self._general()
+        return self._simple(self.parts) or self._simple(self._existing()) or self._general()
+
+    def _simple(self, parts: Sequence[Conj]) -> Extent | None:
+        """The greatest bound is the same in all."""
+        found = simple_box(parts, self.index, self.params)
+        if found is None:
+            return None
+        upper = tuple(to_expr(x) for x in found[0])
+        return Extent(self.array, upper, all_of(found[1]), True, parts=tuple(parts))
 
     def _existing(self) -> list[Conj]:
         """The parts that no other one covers, where the scalars are such that they have elements
@@ -280,10 +288,8 @@ class _Search:
             return self.parts
         runs = [eliminate((*part, *box), self.scalars) for part in self.parts]
         whole = [(*part, *(extra or ())) for part, extra in zip(self.parts, runs)]
-        kept = [
-            part for n, part in enumerate(whole) if not any(_covers(x, part) for x in whole[:n])
-        ]
-        return [x for n, x in enumerate(kept) if not any(_covers(y, x) for y in kept[n + 1 :])]
+        kept = [part for n, part in enumerate(whole) if not any(covers(x, part) for x in whole[:n])]
+        return [x for n, x in enumerate(kept) if not any(covers(y, x) for y in kept[n + 1 :])]
 
     def _negative(self, part: Conj) -> dict[int, Conj]:
         """The elements of a part that are none: a subscript is below 0; by its dimension."""
@@ -307,7 +313,7 @@ class _Search:
                 cond = eliminate(negative, scalars)
                 if cond is None or not conj_names(cond) | conj_names(runs) <= scalars:
                     return []
-                mistaken = _covers(cond, runs) if self._begins(d) else feasible((*runs, *cond))
+                mistaken = covers(cond, runs) if self._begins(d) else feasible((*runs, *cond))
                 if mistaken:
                     return []
             found.append(inside)
@@ -323,8 +329,8 @@ class _Search:
                 cond = eliminate(negative, self.scalars)
                 if runs is None or cond is None or not conj_names(cond) <= self.scalars - set_here:
                     continue
-                left = [c for c in cond if any(feasible((*runs, n)) for n in _negated(c))]
-                if len(left) == 1 and not left[0].eq and (e := all_of(_negated(left[0]))):
+                left = [c for c in cond if any(feasible((*runs, n)) for n in negated(c))]
+                if len(left) == 1 and not left[0].eq and (e := all_of(negated(left[0]))):
                     yield e
 
     def _begins(self, d: int) -> bool:
@@ -348,7 +354,7 @@ class _Search:
     def _bounding_box(self, *, chosen: bool) -> boxes.Box:
         """`boxes.bounding_box`: few steps change what is touched, and isl is slow."""
         own = frozenset((*self.index, *self.params))
-        parts = tuple(_key(_numbered(x, own)) for x in self.parts)
+        parts = tuple(identity(_numbered(x, own)) for x in self.parts)
         key = (self.index, self.params, chosen, parts)
         box = _boxes.get(key)
         if box is None:
@@ -360,86 +366,7 @@ class _Search:
 _boxes = Table[boxes.Box](256)
 
 
-def _covers(conj: Conj, part: Conj) -> bool:
-    """Whether every point of `part` is one of `conj`."""
-    if not conj_names(conj) <= conj_names(part):
-        return False
-    return not any(feasible((*part, n)) for c in conj for n in _negated(c))
-
-
-def _key(conj: Conj) -> tuple[object, ...]:
-    return tuple(sorted((c.eq, tuple(sorted(c.lin.items()))) for c in conj))
-
-
 def _numbered(part: Conj, own: frozenset[str]) -> Conj:
     """The same about its `own` names; the others stand for some integers, and are numbered."""
     others = {name: f" {n}" for n, name in enumerate(sorted(conj_names(part) - own))}
     return rename_conj(part, lambda name: others.get(name, name)) if others else part
-
-
-# ---------------------------------------------------------------- one box
-
-
-def _simple(search: _Search, parts: Sequence[Conj]) -> Extent | None:
-    """The usual case, without isl: every part is the same kind of box `0 <= x < bound` with one
-    bound per dimension, under the same condition; the greatest bound is the same in all."""
-    boxes = [_box(search, part) for part in parts]
-    first = boxes[0]
-    if first is None or any(b is None or (b[0], b[1]) != (first[0], first[1]) for b in boxes):
-        return None
-    upper = tuple(to_expr(x) for x in first[0])
-    return Extent(search.array, upper, all_of(first[1]), True, parts=tuple(parts))
-
-
-_Box = tuple[tuple[Lin, ...], tuple[Constraint, ...]]
-
-
-def _box(search: _Search, part: Conj) -> _Box | None:
-    """Exclusive upper bounds and the condition on parameters, if the part is a box whose corner it
-    contains."""
-    allowed = frozenset(search.index) | frozenset(search.params)
-    if not conj_names(part) <= allowed:
-        return None
-    tops: list[Lin] = []
-    for name in search.index:
-        bounds = [_bound(c, name) for c in part if name in c.lin]
-        found = [b for b in bounds if b is not None]
-        if len(found) != 1:
-            return None
-        tops.append(found[0])
-    corner: Conj = part
-    for name, top in zip(search.index, tops):
-        if any(k in search.index for k in top):
-            return None
-        corner = tuple(Constraint(c.eq, _put(c.lin, name, top)) for c in corner)
-    when = eliminate(part, frozenset(search.params))
-    if when is None or not conj_names(when) <= frozenset(search.params):
-        return None
-    for c in corner:
-        if any(feasible((*when, n)) for n in _negated(c)):
-            return None
-    uppers = tuple(plus(top, {"": 1}) for top in tops)
-    return uppers, tuple(sorted(when, key=lambda c: sorted(c.lin.items())))
-
-
-def _bound(c: Constraint, name: str) -> Lin | None:
-    """The greatest value a constraint leaves to `name`, if it bounds it above (or fixes it)."""
-    a = c.lin[name]
-    rest = {k: v for k, v in c.lin.items() if k != name}
-    if c.eq and abs(a) == 1:
-        return times(rest, -a)
-    return rest if a == -1 else None
-
-
-def _put(lin: Lin, name: str, value: Lin) -> Lin:
-    c = lin.get(name)
-    if c is None:
-        return lin
-    return plus({k: v for k, v in lin.items() if k != name}, value, c)
-
-
-def _negated(c: Constraint) -> list[Constraint]:
-    out = [Constraint(False, plus(times(c.lin, -1), {"": -1}))]
-    if c.eq:
-        out.append(Constraint(False, plus(c.lin, {"": -1})))
-    return out

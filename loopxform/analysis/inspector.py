@@ -22,14 +22,12 @@ from dataclasses import replace
 from loopxform.analysis.accesses import Guards, touched
 from loopxform.analysis.assumptions import may_share
 from loopxform.analysis.extent import NoExtent, explain
-from loopxform.analysis.largest_value import greatest
-from loopxform.ir.affine import value_of
+from loopxform.analysis.noted_ends import ENDS, asked, at_ends, noted, prologue
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
     Cast,
-    Const,
     Decl,
     Expr,
     For,
@@ -52,16 +50,12 @@ from loopxform.ir.visit import (
     loads,
     names,
     stmt_exprs,
-    substitute_body,
     walk,
     walk_expr,
     writes,
 )
 from loopxform.ir.whiles import condition
 from loopxform.records import record
-
-ENDS = "lx_ends"
-"""What the inspector fills: whether a subscript is below 0, then one end for each array."""
 
 
 @record
@@ -89,16 +83,12 @@ def inspected(fn: Function, read: Function) -> Inspected:
     """The program with ends for arrays that have none, as far as an inspector can find them;
     `read` is the program with loops on data as loops of the tree."""
     arrays = [p for p in fn.objects if _is_open(p) and isinstance(explain(read, p.name), NoExtent)]
-    keyed = [p for p in fn.objects if _is_keyed(fn, p)]
-    found = _inspected(fn, arrays, keyed) if keyed else None
-    if found is not None and found.inspector is not None:
-        return found
-    return _inspected(fn, arrays, []) if arrays else Inspected(fn)
+    return _inspected(fn, arrays) if arrays else Inspected(fn)
 
 
-def _inspected(fn: Function, arrays: list[Param], keyed: list[Param]) -> Inspected:
-    """The same of these arrays; the ends of what keys are elements of are to be those declared."""
-    opened, arrays, ends = {p.name for p in arrays}, [*arrays, *keyed], dict[str, str]()
+def _inspected(fn: Function, arrays: list[Param]) -> Inspected:
+    """The same of these arrays."""
+    ends = dict[str, str]()
     for p in arrays:
         named = replace(fn, params=(*fn.params, *(Param(e, INT) for e in ends.values())))
         ends[p.name] = fresh(named, f"lx_end_{p.name}")
@@ -118,17 +108,15 @@ def _inspected(fn: Function, arrays: list[Param], keyed: list[Param]) -> Inspect
     )
 
     def closed(p: Param) -> Param:
-        if p.name not in opened or _is_in_rows(p):
+        if p.name not in ends or _is_in_rows(p):
             return p
         return replace(p, shape=(Var(ends[p.name]), *p.shape[1:]), flat=False)
 
     numbers = (Param(e, INT, ends=a) for a, e in ends.items())
-    inside = (Bin("<=", Var(ends[p.name]), p.shape[0]) for p in keyed if p.shape[0] is not None)
     made = replace(
         fn,
         params=(*map(closed, fn.params), *numbers),
         globals=tuple(map(closed, fn.globals)),
-        assumes=(*fn.assumes, *inside),
     )
     return Inspected(made, inspector, tuple(ends.values()))
 
@@ -137,21 +125,6 @@ def _is_open(p: Param) -> bool:
     """Whether an array may have an end that only its subscripts tell."""
     whole = p.array and not (p.values or p.rows or p.tests or p.part_of or p.kept)
     return whole and p.shape[0] is None and all(d is not None for d in p.shape[1:])
-
-
-def _is_keyed(fn: Function, p: Param) -> bool:
-    """Whether data say which elements of an array of a declared size are updated: keys that are
-    out of range are for the user's own loops."""
-    if not p.array or p.values or p.rows or p.tests or p.part_of or p.kept or p.pointer:
-        return False
-    size, types = p.shape[0] if len(p.shape) == 1 else None, symbols(fn)
-    stores = (s.target for _, s in walk(fn.body) if isinstance(s, Assign))
-    keys = [t.index[0] for t in stores if isinstance(t, Load) and t.array == p.name]
-    by_data = [e for e in keys if any(isinstance(x, Load) for x in walk_expr(e))]
-    if size is None:
-        return False
-    count, reached = value_of(size), [greatest(e, types) for e in by_data]
-    return any(count is None or last is None or last >= count for last in reached)
 
 
 def _is_in_rows(p: Param) -> bool:
@@ -183,20 +156,19 @@ class _Inspector:
         """Raises _Unknown."""
         while True:
             body = self._all(self.fn.body)
-            needed = frozenset(n for _, s in walk(body) for e in _asked(s) for n in names(e))
+            needed = frozenset(n for _, s in walk(body) for e in asked(s) for n in names(e))
             if needed <= self.needed:
                 break
             self.needed |= needed
         self._require_steady(body)
-        return _prologue(self.arrays) + body
+        return prologue(self.arrays) + body
 
     def _require_steady(self, body: tuple[Stmt, ...]) -> None:
         """Raises _Unknown where what is read may have been written, or cannot be named."""
-        used = {x.array for _, s in walk(body) for e in _asked(s) for x in loads(e)} - {ENDS}
         local = {s.name for _, s in walk(self.fn.body) if isinstance(s, Decl) and s.shape}
-        if used & (self.written | local):
+        if self._read_late() | (_read(body) & local):
             raise _Unknown
-        for name in {n for _, s in walk(body) for e in _asked(s) for n in names(e)} & set(
+        for name in {n for _, s in walk(body) for e in asked(s) for n in names(e)} & set(
             self.objects
         ):
             p = self.objects[name]
@@ -208,6 +180,15 @@ class _Inspector:
             for p in stores:
                 if self._may_be_one(self.objects[name], p):
                     raise _Unknown((self.objects[name], p))
+
+    def _read_late(self) -> set[str]:
+        """The arrays that are read in a statement of the function that writes them, or behind
+        one."""
+        out, written = set[str](), frozenset[str]()
+        for s in self.fn.body:
+            written |= writes((s,))
+            out |= _read(tuple(self._one(s))) & written
+        return out
 
     def _may_be_one(self, told: Param, stored: Param) -> bool:
         """Whether what is stored may change what is read as it was, in memory of one type."""
@@ -262,12 +243,12 @@ class _Inspector:
             return
         if condition(s) is not None:
             raise _Unknown
-        at_ends = self._wraps_nowhere(inner) and _at_ends(s, inner)
-        yield from at_ends or (replace(s, body=inner, live_out=False),)
+        short = self._wraps_nowhere(inner) and at_ends(s, inner)
+        yield from short or (replace(s, body=inner, live_out=False),)
 
     def _wraps_nowhere(self, body: tuple[Stmt, ...]) -> bool:
         """Whether no number of a body is unsigned, so that linear ones grow or fall."""
-        parts = (x for _, s in walk(body) for e in _asked(s) for x in walk_expr(e))
+        parts = (x for _, s in walk(body) for e in asked(s) for x in walk_expr(e))
         numbers = (x for x in parts if not isinstance(x, Load) or x.array != ENDS)
         return not any(type_of(x, self.types).is_unsigned for x in numbers)
 
@@ -280,7 +261,7 @@ class _Inspector:
         n = self.arrays.get(x.array)
         if n is None:
             return
-        out: tuple[Stmt, ...] = _noted(n, self._element(x))
+        out: tuple[Stmt, ...] = noted(n, self._element(x))
         for cond, holds in reversed(guards):
             out = (If(cond if holds else Un("!", cond), out),)
         yield from out
@@ -295,42 +276,9 @@ class _Inspector:
         return out
 
 
-def _prologue(arrays: dict[str, int]) -> tuple[Stmt, ...]:
-    zero = Const(0, LLONG)
-    return (
-        Decl(_AT, LLONG),
-        *(Assign(_result(n), zero) for n in range(len(arrays) + 1)),
-    )
-
-
-def _result(n: int) -> Load:
-    return Load(ENDS, (Const(n),))
-
-
-def _noted(n: int, index: Expr) -> tuple[Stmt, ...]:
-    """That an element is touched."""
-    at = Var(_AT)
-    return (
-        Assign(at, Cast(LLONG, index)),
-        If(Bin("<", at, Const(0)), (Assign(_result(0), Const(1, LLONG)),)),
-        If(Bin("<=", _result(n), at), (Assign(_result(n), Bin("+", at, Const(1))),)),
-    )
-
-
-_AT = "lx_at"
-
-
-def _asked(s: Stmt) -> tuple[Expr, ...]:
-    """What a statement of the inspector reads of the program."""
-    match s:
-        case Assign(Load(), _):
-            return ()  # what is noted is not the program's
-        case Assign(Var(name), value) if name == _AT:
-            return (value,)
-        case If(cond) if names(cond) <= {_AT, ENDS}:
-            return ()
-        case _:
-            return stmt_exprs(s)
+def _read(body: tuple[Stmt, ...]) -> set[str]:
+    """The arrays of the program that statements of the inspector read."""
+    return {x.array for _, s in walk(body) for e in asked(s) for x in loads(e)} - {ENDS}
 
 
 def _told(body: Sequence[Stmt]) -> set[str]:
@@ -350,8 +298,8 @@ def _telling(body: Sequence[Stmt]) -> Iterator[Expr]:
     that scalars are set to."""
     for s in body:
         inside = [x for part in bodies(s) for x in part]
-        leads_on = any(any(loads(e)) for _, x in walk(tuple(inside)) for e in _asked(x))
-        for e in _asked(s):
+        leads_on = any(any(loads(e)) for _, x in walk(tuple(inside)) for e in asked(x))
+        for e in asked(s):
             yield from [e] if leads_on else _telling_in(e)
         yield from _telling(inside)
 
@@ -366,45 +314,3 @@ def _telling_in(e: Expr) -> Iterator[Expr]:
                 yield left
             case Select(cond, then, orelse) if any(loads(then)) or any(loads(orelse)):
                 yield cond
-
-
-# ---------------------------------------------------------------- the first and the last iteration
-
-
-def _at_ends(s: For, inner: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """What the first and the last iteration note, where it is more than any other one; else
-    nothing."""
-    is_plain = value_of(s.step) == 1 and s.asks is None
-    if not is_plain or not all(_is_monotone(x, s.var) for x in inner):
-        return ()
-    last: Expr = Bin("-", s.hi, Const(1))
-    ends = (substitute_body(inner, {s.var: e}) for e in (s.lo, last))
-    return (If(Bin("<", s.lo, s.hi), tuple(x for part in ends for x in part)),)
-
-
-def _is_monotone(s: Stmt, var: str) -> bool:
-    """Whether it notes an index that is linear in `var`, under conditions without `var`."""
-    match s:
-        case Assign(Var(name), Cast(_, index)) if name == _AT:
-            return _degree(index, var) <= 1
-        case If(cond, (Assign(Load()),), ()) if names(cond) <= {_AT, ENDS}:
-            return True
-        case If(cond, then, ()) if var not in names(cond):
-            return all(_is_monotone(x, var) for x in then)
-        case _:
-            return False
-
-
-def _degree(e: Expr, var: str) -> int:
-    """0 without `var`, 1 where it is linear in it, 2 for anything else."""
-    match e:
-        case Var(name):
-            return int(name == var)
-        case Bin("+" | "-", left, right):
-            return max(_degree(left, var), _degree(right, var))
-        case Bin("*", left, right):
-            return min(2, _degree(left, var) + _degree(right, var))
-        case Cast(type, operand) if type.is_integer and type.bytes >= LLONG.bytes:
-            return _degree(operand, var)
-        case _:
-            return 2 * int(var in names(e))

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from loopxform.analysis.inspector import Inspected, inspected
+from loopxform.analysis.key_checks import KeyCheck, key_check
 from loopxform.analysis.least_sizes import with_assumptions
+from loopxform.analysis.loose_accesses import loose_updates
 from loopxform.analysis.matrix_rows import with_row_lengths
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.errors import LoopxformError
@@ -47,3 +49,11 @@ def copied_arrays(fn: Function) -> Inspected:
     assumed = with_assumptions(fn, read)
     found = inspected(assumed, replace(read, assumes=assumed.assumes))
     return replace(found, fn=with_row_lengths(found.fn))
+
+
+def checked_updates(fn: Function) -> KeyCheck | None:
+    """What looks at the keys of updates, on the host: of arrays of a declared size, where the
+    program does not compute the keys itself."""
+    read = whole_loops(fn)
+    check = key_check(read, loose_updates(read))
+    return None if check is None or check.stores else check

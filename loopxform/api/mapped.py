@@ -9,7 +9,10 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loopxform.analysis.key_checks import key_check
+from loopxform.analysis.loose_accesses import loose_accesses
 from loopxform.api.arguments import COMPILING, require
+from loopxform.api.copied_arrays import checked_updates
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host import macro_checks
@@ -17,6 +20,7 @@ from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
 from loopxform.ir.printer import listing
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation
 from loopxform.version import __version__
@@ -69,6 +73,7 @@ class MappedRoutine(ABC):
                 fp=self.fp,
                 host=self.host,
                 functions=(r.name for r in self.routine.file.routines()),
+                keys=checked_updates(self.derivation.start),
                 **self.provenance(),
             )
 
@@ -90,12 +95,14 @@ class MappedRoutine(ABC):
         device arrays need.
 
         Raises DeviceError where there is no such device or the kernel does not fit it, and
-        ArgumentError where both are given, or no queue.
+        ArgumentError where both are given, or no queue. Elements that are used as subscripts are
+        looked at before each call (`analysis.key_checks`).
         """
         from loopxform.runtime.device import is_queue
         from loopxform.runtime.kernel import CompiledKernel
         from loopxform.runtime.queues import queue_of, queue_on
         from loopxform.runtime.selection import choose
+        from loopxform.verify.key_check import Keys
 
         if queue is not None and (device is not None or not is_queue(queue)):
             raise ArgumentError("compile takes a device, or a pyopencl.CommandQueue as queue")
@@ -103,4 +110,7 @@ class MappedRoutine(ABC):
         with quoting(self.routine.file.parsed.sources):
             plan = emit.kernel(self.derivation, fp=self.fp)
             own = queue_on(choose(device)) if queue is None else queue_of(queue)
-            return CompiledKernel(plan, own.device, queue=own)
+            read = whole_loops(self.derivation.start)
+            check = key_check(read, loose_accesses(read))
+            keys = None if check is None else Keys(check, own)
+            return CompiledKernel(plan, own.device, queue=own, keys=keys)

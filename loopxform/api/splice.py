@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from loopxform.analysis.inspector import Inspected
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
-from loopxform.api.copied_arrays import copied_arrays, told_why
+from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.dead_branches import dead_loops
+from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
@@ -23,7 +24,7 @@ from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
-from loopxform.codegen.c.words import FUNCTIONS
+from loopxform.codegen.c.words import FUNCTIONS, OF_NO_OTHER
 from loopxform.codegen.host.set_aside import (
     apart,
     behind,
@@ -164,17 +165,19 @@ def offload_file(
         )
         if not (names or in_scop) and all(p.kind != "kernel" for p in done.parts):
             raise unspread(region.owner.name, fn, done)
+        keys = checked_updates(with_loops_as_meant(part.function))
         asked = macros(region.owner, whole_file=original.asks_file(region))
         entry = emit.entry(
             done.derivation,
             origin=file.name,
             version=__version__,
             fp=fp,
-            on_device=region.whole and not any(p.rows or p.ends for p in fn.objects),
+            on_device=region.whole and keys is None and not _asks_host(fn),
             asks_macros=bool(asked),
             host=hosts.get(region.owner.name),
             functions=(r.name for r in file.routines()),
             inspector=known.inspector,
+            keys=keys,
         )
         return OffloadedRegion(region, done, entry, asked)
 
@@ -202,6 +205,11 @@ def offload_file(
                 _require_tiled(routine, made)
             _require_free(made)
         return made
+
+
+def _asks_host(fn: Function) -> bool:
+    """Whether memory of the host says where arrays are, or end."""
+    return any(p.rows or p.ends for p in fn.objects)
 
 
 def _is_one_nest(region: Region, fn: Function) -> bool:
@@ -357,12 +365,19 @@ def _require_free(made: OffloadedFile) -> None:
             help=f"rename it: {name}_1",
         )
     own = _own(made.file)
-    linked = (f for f in _of_c(made.file) if f in words(text) or not is_static(f, own))
-    if (name := taken_of_opencl(text, own) or next(linked, None)) is not None:
+    ours = (f for f in _of_c(made.file) if f in words(text))
+    if (name := taken_of_opencl(text, own) or next(ours, None)) is not None:
         raise EmitError(
             f"'{name}' means something else in the C file that is written",
             loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
             help=f"rename it: {name}_1",
+        )
+    linked = (f for f in _of_c(made.file) if f not in OF_NO_OTHER and not is_static(f, own))
+    if (name := next(linked, None)) is not None:
+        raise EmitError(
+            f"'{name}' is a function of C's library as well: OpenCL would call yours",
+            loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
+            help=f"declare it static, or rename it: {name}_1",
         )
 
 

@@ -146,6 +146,7 @@ def _files(
         return {f"{file.stem}.txt": listing(derivation.function)}
     if kind == "json":
         return {f"{file.stem}.json": saved(derivation, fp=fp, fitted=script.fitted)}
+    from loopxform.api.copied_arrays import checked_updates
     from loopxform.codegen import emit
     from loopxform.codegen.host import macro_checks
 
@@ -154,5 +155,11 @@ def _files(
     if kind == "c":
         return emit.openmp(derivation, **provenance).files
     require_permitted(derivation.start, fp)
-    functions = (r.name for r in file)
-    return emit.opencl(derivation, fp=fp, host=None, functions=functions, **provenance).files
+    return emit.opencl(
+        derivation,
+        fp=fp,
+        host=None,
+        functions=(r.name for r in file),
+        keys=checked_updates(derivation.start),
+        **provenance,
+    ).files

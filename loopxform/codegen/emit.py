@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from loopxform.analysis.key_checks import KeyCheck
 from loopxform.codegen import render
 from loopxform.codegen.host import part
 from loopxform.codegen.host import runtime as host_runtime
@@ -48,11 +49,12 @@ def entry(
     host: float | None = None,
     functions: Iterable[str] = (),
     inspector: Function | None = None,
+    keys: KeyCheck | None = None,
 ) -> Entry:
     """A part of a file whose text stays the user's; names of parts of one file must differ. It
     calls `lx_same_NAME` where it `asks_macros`. Calls of fewer operations than `host` are the
     host's; None: host and device are compared. `functions` are those that tuning files may speak
-    of, the part's own among them.
+    of, the part's own among them. The `inspector` finds ends of arrays, `keys` looks at subscripts.
 
     Raises EmitError where the mapped program cannot run as kernels behind its parameters.
     """
@@ -77,6 +79,7 @@ def entry(
         host=host,
         functions=functions,
         inspector=inspector,
+        keys=keys,
     )
     return Entry(part.entry(planned), plan, planned)
 
@@ -107,14 +110,24 @@ def opencl(
     fp: FloatingPoint = CONTRACT,
     host: float | None = None,
     functions: Iterable[str] = (),
+    keys: KeyCheck | None = None,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
-    of its own; `asked` are the lines of `macro_checks.errors`.
+    of its own; `asked` are the lines of `macro_checks.errors`. `keys` looks at subscripts before
+    kernels run, but not in `NAME_cl`.
 
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
     _reachable(derivation.start)
-    made = entry(derivation, origin=origin, version=version, fp=fp, host=host, functions=functions)
+    made = entry(
+        derivation,
+        origin=origin,
+        version=version,
+        fp=fp,
+        host=host,
+        functions=functions,
+        keys=keys,
+    )
     name = f"{stem}_opencl"
     text, head = part.write(made.host, stem=name, version=version, asked=asked)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}

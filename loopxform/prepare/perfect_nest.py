@@ -19,7 +19,7 @@ from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Decl, For, Function, If, Stmt
+from loopxform.ir.nodes import Assign, Decl, For, Function, If, Stmt, Var
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -289,9 +289,26 @@ def _worth_spreading(fn: Function, loop: For) -> bool:
     """Whether a parallel loop can have work-items of its own, and many: its bounds are known before
     the nest, but for the variables of the loops around it."""
     bounds = (loop.lo, loop.hi, loop.step)
-    changed = writes(fn.body) | declared(fn.body).keys()
+    changed = _changed(fn)
     known = not any(names(e) & changed or any(loads(e)) for e in bounds)
     return known and not has_few_iterations(loop)
+
+
+def _changed(fn: Function) -> frozenset[str]:
+    """What nests set, and what is computed from that: all but the scalars that statements of the
+    function itself compute from others, as the host can."""
+    plain = {
+        s: s.target.name
+        for s in fn.body
+        if isinstance(s, Assign) and isinstance(s.target, Var) and not any(loads(s.value))
+    }
+    rest = tuple(s for s in fn.body if s not in plain and not isinstance(s, Decl))
+    changed = writes(rest) | declared(rest).keys()
+    while True:
+        more = {name for s, name in plain.items() if not names(s.value).isdisjoint(changed)}
+        if more <= changed:
+            return frozenset(changed)
+        changed |= more
 
 
 def nests(fn: Function) -> tuple[LoopSite, ...]:

@@ -31,7 +31,7 @@ from loopxform.recipes.deriving import Work, levels
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import MapTo, PromoteToLocal, RoundRobin, StageTerms, Stripmine, Unroll
-from loopxform.transforms.storage.rows_of_terms import unlike_rows
+from loopxform.transforms.storage.rows_of_terms import KEPT, unlike_rows
 
 NO_ROWS = "not one loop over rows that holds one over their terms"
 
@@ -47,7 +47,8 @@ class CsrStream:
         rows, k = nest.innermost, found[0].var
         problem = unlike_rows(nest.function, rows, found[0])
         if problem is not None:
-            return problem[0]
+            text, remedy = problem
+            return text if remedy == KEPT else f"{text}; {remedy}"
         return Choice(self.name, (), k, group=("Ty", "Tx"), shared=((k,),), more=("Tk",))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:

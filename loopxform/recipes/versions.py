@@ -51,6 +51,7 @@ from loopxform.prepare.parallel_band import Nest, sequential, with_guards_inside
 from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.updated_rows import in_any_order
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record
 from loopxform.schedule.params import KINDS, SHORT_ROWS, Options
@@ -163,7 +164,8 @@ def _versions(
     groups = _by_groups(alone, limits, options)
     chunks = None if found.terms is None else _by_chunks(alone, limits, options, groups)
     short = None if found.terms is None or given else _of_short_rows(alone, plain, limits, options)
-    if groups is None and chunks is None and short is None:
+    updates = None if groups is not None else in_any_order(alone, limits, options)
+    if groups is None and chunks is None and short is None and updates is None:
         return []
     items = one_nest(alone, given, None, limits, options, strict=False)
     guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
@@ -183,6 +185,11 @@ def _versions(
         guard.append(Bin(">=", found.terms, named("suff_inner_par", least)))
         about = "several groups for each result, and a kernel that combines their parts"
         versions.insert(0, _version("chunks", about, chunks, guard, limits))
+    if updates is not None and found.terms is not None:
+        few = Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
+        long = Bin(">=", found.terms, named("suff_intra_par", limits.costs.short_loop))
+        about = "a work-item for each update, which is atomic"
+        versions.append(_version("updates", about, updates, (few, long), limits))
     about = "a work-item for each result, in order"
     if short is not None and found.terms is not None:
         few = Bin("<", found.terms, named("suff_intra_par", items.sizes["Tk"] // 2))

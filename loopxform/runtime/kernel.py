@@ -55,15 +55,24 @@ class CompiledKernel:
     structured dtype that has their layout (`Routine.dtype`); what a pointer inside one points to is
     given by name: `s_a` for `s->a`. Numbers are those the C type can hold. Several threads may call
     at once; `nanoseconds` is the device time of the call that ended last, `taken` that of its
-    kernels too.
+    kernels too. `keys` looks at the arguments whose elements decide subscripts, and raises
+    ArgumentError; without it they must be in range.
 
     Raises ArgumentError (a TypeError too) where an argument does not fit, before anything runs, and
     DeviceError where the device fails.
     """
 
-    def __init__(self, plan: Plan, device: DeviceInfo, *, queue: Queue | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        device: DeviceInfo,
+        *,
+        queue: Queue | None = None,
+        keys: Callable[[Mapping[str, Any]], None] | None = None,
+    ) -> None:
         self.plan = plan
         self.device = device
+        self._keys = keys
         _fits(plan, device)
         self.queue = queue or queue_on(device)
         self._launchers: dict[int, Launcher] = {}
@@ -139,8 +148,8 @@ class CompiledKernel:
         self, args: tuple[Any, ...], named: Mapping[str, Any]
     ) -> tuple[Callable[[Ask], Iterator[Launch]], dict[str, Any]]:
         """What gives the launches of a call, and the arrays of the device. Raises ArgumentError."""
-        values = bind(self.plan.written, self._globals, args, named)
-        values = with_numbers(self.plan.written, self.plan.plain_names, values)
+        given = bind(self.plan.written, self._globals, args, named)
+        values = with_numbers(self.plan.written, self.plan.plain_names, given)
         for p in self.plan.start.objects:
             if not p.array and p.name in values:
                 values[p.name] = number(p.name, p.type.numpy, values[p.name], p.type.c)
@@ -148,6 +157,8 @@ class CompiledKernel:
         scalars[WARP.name] = 1 if self.device.type == "cpu" else WARP.value
         with _no_division():
             self._check(values, scalars)
+            if self._keys is not None:
+                self._keys(given)
             buffers = self.plan.buffers
             moved = {b.param.name: _moved(b, values[b.param.name], scalars) for b in buffers}
             rooms = {b.param.name: room_for(b, moved, scalars) for b in self.plan.temporaries}

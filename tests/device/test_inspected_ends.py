@@ -77,6 +77,17 @@ void pairs(int n, const int *at, int (*p)[2], int *q)
     q[i] += 3 * p[at[i]][1] + i;
 }
 
+int kept(int n, const int *a, int *places, short *values)
+{
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    if (a[i] % 3) {
+      places[k] = i;
+      values[k++] = (short)a[i];
+    }
+  return k;
+}
+
 static void *filled(size_t n, size_t size)
 {
   unsigned char *p = malloc(n * size);
@@ -140,6 +151,11 @@ int main(void)
   for (int i = 0; i < N; i++)
     at[i] = at[i] < 0 ? 0 : at[i];
   pairs(N - 1, at, p, g);
+  int *h = filled(13, sizeof *h);
+  short *v = filled(13, sizeof *v);
+  printf("%d\\n", kept(N, c, h, v));
+  for (int i = 0; i < 13; i++)
+    printf("%d %d\\n", h[i], v[i]);
   for (int i = 0; i < N; i++)
     printf("%g %g %d %d %d\\n", y[i], (double)b[i], e[i], f[5 * i], g[i]);
   printf("%s\\n", hex);
@@ -148,6 +164,7 @@ int main(void)
 """
 
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
+TAKEN += ["kept_1"]
 
 LEFT = {
     # Any of these stores may change what the next subscripts, bounds and conditions read.

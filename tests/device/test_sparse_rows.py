@@ -166,6 +166,25 @@ def in_tiles(kind: str, rows: int, items: int, terms: int, **asked: Any) -> Any:
 TILED = [("float", 4, 1, 8), ("double", 3, 2, 5), ("int", 4, 2, 8), ("int", 1, 3, 64)]
 
 
+@pytest.mark.parametrize(
+    ("bounds", "first", "why"),
+    [
+        ("int k = row[i]; k < row[i + 1]", "if (col[k] < 0) break;", "data end a row of 'i'"),
+        ("int k = row[i]; k < row[i + 1] && col[k] > 0", "", "data end a row of 'i'"),
+        ("int k = 0; k < row[i + 1] - row[i]", "", "'k' counts the terms of each row"),
+    ],
+)
+def test_rows_that_are_none(bounds: str, first: str, why: str) -> None:
+    text = (
+        "void f(int n, int nz, int m, int row[n + 1], int col[nz], int x[m], int y[restrict n])"
+        f" {{ for (int i = 0; i < n; i++) {{ int s = 0; for ({bounds}; k++)"
+        f" {{ {first} s += x[col[k]]; }} y[i] = s; }} }}"
+    )
+    with pytest.raises(lx.LoopxformError, match=why) as raised:
+        lx.loads(text)["f"].tile(recipe="csr-stream")
+    assert raised.value.code == "LX063"
+
+
 @pytest.mark.parametrize(("kind", "rows", "items", "terms"), TILED)
 def test_odd_rows_in_the_executor(kind: str, rows: int, items: int, terms: int) -> None:
     """Bit by bit what the program computes, where no order is permitted but its own."""

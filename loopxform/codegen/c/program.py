@@ -18,7 +18,7 @@ from loopxform.codegen.c.halves import with_halves
 from loopxform.codegen.c.layout import laid_out, orders
 from loopxform.codegen.c.scopes import scopes_of
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.structs import c_definition, place, plain_locals, records
+from loopxform.codegen.structs import c_definition, place, plain_locals, records, roots
 from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.floating_point import PERMITTED
@@ -115,7 +115,8 @@ def function_text(
     lines = [("static " if static else "") + prototype(fn, name), "{"]
     lines += _SEPARATE if not permitted(PERMITTED["fast"], fn).contract else []
     lines += enumeration(dict(fn.tiles))
-    unread = [p.name for p in fn.params if p.name in scopes.silenced and not p.is_member]
+    used = {p.name.partition(".")[0] for p in fn.params if p.name not in scopes.silenced}
+    unread = [n for n in roots(fn.params) if n not in used]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
     return "\n".join([*printer.phases, *lines, "}"]) + "\n"

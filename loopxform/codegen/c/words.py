@@ -38,6 +38,10 @@ lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint 
 nexttoward pow remainder remquo rint round scalb scalbln scalbn significand sin sinh sqrt tan
 tanh tgamma trunc y0 y1 yn
 """
+_OF_NO_OTHER = "drem gamma j0 j1 jn scalb significand y0 y1 yn"
+OF_NO_OTHER = frozenset(m + s for m in _OF_NO_OTHER.split() for s in ("", "f", "l"))
+"""Functions of <math.h> that C does not know (POSIX and BSD do): no other library calls them."""
+
 FUNCTIONS = frozenset(_FUNCTIONS.split()) | {m + s for m in _MATH.split() for s in ("", "f", "l")}
 """Functions of <stdio.h>, <stdlib.h>, <string.h> and <math.h>, those of POSIX included: no other
 function or object at file scope can have the name."""

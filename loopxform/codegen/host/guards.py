@@ -54,23 +54,12 @@ class Condition:
         return cexpr.expr(self.expr, d) if self.plain else wide(self.expr, d)
 
 
-def _unmet(e: Expr, d: Dialect, ends: Mapping[str, str]) -> str:
-    """Why the user's loops run, where an assumption does not hold; `ends` are the arrays of which
-    the host finds out how far keys reach."""
-    match e:
-        case Bin("<=", Var(name), size) if name in ends:
-            return f"a subscript of '{ends[name]}' is beyond its {cexpr.expr(size, d)} elements"
-        case _:
-            return f"the assumption {cexpr.expr(e, d)} does not hold"
-
-
 def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tuple[Condition, ...]:
     """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
     from the scalars: it must not overflow either."""
     d = Dialect("c", symbols(start))
     assumed = dict.fromkeys((*start.assumes, *fn.assumes))
-    ends = {p.name: p.ends for p in start.params if p.ends}
-    found = [Condition(e, _unmet(e, d, ends)) for e in assumed]
+    found = [Condition(e, f"the assumption {cexpr.expr(e, d)} does not hold") for e in assumed]
     found += [Condition(e, f"{cexpr.expr(e, d)} does not hold") for e in start.representable]
     found += _ranges(start, fn)
     users = own_arrays(start)

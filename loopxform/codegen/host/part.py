@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from loopxform.analysis.key_checks import KeyCheck
 from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
 from loopxform.codegen.cexpr import HELPERS, Dialect
@@ -23,6 +24,7 @@ from loopxform.codegen.host.copied_buffers import HostBuffer, host_buffer
 from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.in_order import InOrder, in_order
+from loopxform.codegen.host.inspections import HostKeyCheck, host_key_check, inspector_lines
 from loopxform.codegen.host.names import require_names
 from loopxform.codegen.host.rows import HostRows, host_rows
 from loopxform.codegen.host.work import work_of_host
@@ -82,7 +84,7 @@ class HostPlan:
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
     that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among the
     `buffers` that pointers to rows lead to; the `inspector` is a function that finds out `ends` of
-    arrays, in their order."""
+    arrays, in their order; the `key_check` looks at subscripts that data decide."""
 
     name: str
     place: str
@@ -108,6 +110,7 @@ class HostPlan:
     buffers: tuple[HostBuffer, ...]
     rows: tuple[HostRows, ...]
     inspector: tuple[str, ...]
+    key_check: HostKeyCheck | None
     ends: tuple[str, ...]
     arguments: tuple[tuple[str, str], ...]
     conditions: tuple[tuple[str, str], ...]
@@ -180,6 +183,7 @@ def host_plan(
     host: float | None = None,
     functions: Iterable[str] = (),
     inspector: Function | None = None,
+    keys: KeyCheck | None = None,
 ) -> HostPlan:
     """Plans the host code of a program; `origin` is the user's file, `on_device` asks for NAME_cl,
     `asks_macros` says that `lx_same_NAME` stands below. Calls of fewer operations than `host` are
@@ -238,7 +242,8 @@ def host_plan(
         cl_call="".join(f", {_passed(name, t, buffers)}" for name, t in arguments),
         buffers=buffers,
         rows=tuple(host_rows(fn, plan.buffers, d)),
-        inspector=() if inspector is None else _inspector(inspector),
+        inspector=() if inspector is None else inspector_lines(inspector),
+        key_check=None if keys is None else host_key_check(keys),
         ends=tuple(p.name for p in written.params if p.ends),
         arguments=arguments,
         conditions=conditions,
@@ -265,12 +270,6 @@ def host_plan(
         asks_macros=asks_macros,
         halves=HALF in all_types(plan.start),
     )
-
-
-def _inspector(fn: Function) -> tuple[str, ...]:
-    """The function that finds ends of arrays, in C."""
-    name = f"lx_inspect_{fn.name}"
-    return tuple(program.function_text(fn, name=name, openmp=False, as_written=True).splitlines())
 
 
 def entry(plan: HostPlan) -> str:

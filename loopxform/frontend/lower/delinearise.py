@@ -233,16 +233,26 @@ def _value_inside(
     index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
 ) -> list[Expr] | None:
     lows = extremes(index, context, facts.known, greatest=False)
-    if not any(_is_reached(low, context, facts) for low in lows):
+    above: list[Expr] | None = [] if any(_is_reached(x, context, facts) for x in lows) else None
+    if above is None:
+        one = assume and is_stable(to_expr(index), facts.stable)  # column n - 1, or k, of all rows
+        above = _asked(lows, context, facts) if one else None
+    if above is None:
         return None
     gaps = [
         extent - constant(1) - high for high in extremes(index, context, facts.known, greatest=True)
     ]
     if any(g.constant is not None and g.constant >= 0 for g in gaps):
-        return []
+        return above
     if any(map(_has_quotient, gaps)) and any(_is_reached(g, context, facts) for g in gaps):
-        return []
-    for g in gaps if assume else ():
+        return above
+    below = _asked(gaps, context, facts) if assume else None
+    return None if below is None else [*above, *below]
+
+
+def _asked(numbers: list[Poly], context: Context, facts: Facts) -> list[Expr] | None:
+    """The condition on arguments under which one of the numbers is not negative."""
+    for g in numbers:
         fixed = g.constant is None and is_stable(to_expr(g), facts.stable)
         if fixed and not _where_nothing_runs(g, context):
             return [_at_least_zero(g)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
 from loopxform.frontend.desugar.names import is_static
 from loopxform.frontend.lower.constants import constants
@@ -25,7 +26,7 @@ from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import Annotations
 from loopxform.frontend.syntax.places import Places
-from loopxform.frontend.syntax.tree import below
+from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.annotations import Annotation
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import (
@@ -333,6 +334,8 @@ class _Lowering:
     def _size_text(self, node: c_ast.Node) -> str:
         if isinstance(node, c_ast.ID) and node.name == "*":
             return "*"
+        if any(isinstance(x, c_ast.StructRef) for x in every(node)):
+            return str(CGenerator().visit(node))
         try:
             return expr_text(self.x.lower(node))
         except NotModelled:

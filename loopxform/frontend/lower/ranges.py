@@ -142,8 +142,14 @@ def extremes(p: Poly, context: Context, positive: Sign, *, greatest: bool) -> li
     for n, var in enumerate(order):
         gone = order[: n + 1]
         limits = [b for b in reversed(context) if b.var == var and not _any_of(b.limit, gone)]
-        found = [q for p in found for q in _eliminate(p, var, limits, positive, greatest)][:_MOST]
+        found = [q for p in found for q in _bounded(p, var, limits, positive, greatest)][:_MOST]
     return found
+
+
+def _bounded(p: Poly, var: str, limits: list[Bound], positive: Sign, greatest: bool) -> list[Poly]:
+    """Without `var` where that can be: an argument of which a condition says something else, or
+    that is in a quotient, stays."""
+    return list(_eliminate(p, var, limits, positive, greatest)) or [p]
 
 
 def _any_of(p: Poly, variables: list[str]) -> bool:

@@ -6,11 +6,13 @@
 A cast of an expression to the type it has already means nothing in C. In the loop tree it says that
 the arithmetic below may wrap (C11 6.2.5): analysis takes the whole for an unknown number, and no
 rewriting looks through it. Subscripts, loop bounds, conditions, and scalars that may stand for them
-are checked; other arithmetic on data is left alone.
+are checked; other arithmetic on data is left alone. As analysis learns nothing of comparisons with
+data, nothing is asked for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.frontend.lower.accesses import known_scalars
@@ -56,7 +58,7 @@ LARGEST_FACTOR = 1024
 def mark_wraparound(fn: Function, facts: Facts) -> Function:
     """`fn` with every unsigned expression that may wrap around marked; `facts` collects what is
     asked of the arguments."""
-    marking = _Marking(facts, known_scalars(fn, facts), _counting(fn))
+    marking = _Marking(facts, known_scalars(fn, facts), _counting(fn), _from_data(fn))
     return replace(fn, body=marking.body(fn.body, ()))
 
 
@@ -79,12 +81,25 @@ def _counting(fn: Function) -> frozenset[str]:
     return frozenset(found)
 
 
+def _from_data(fn: Function) -> frozenset[str]:
+    """Scalars that are set to what is computed from elements of arrays."""
+    sets = (s for _, s in walk(fn.body) if isinstance(s, Assign) and any(loads(s.value)))
+    return frozenset(s.target.name for s in sets if isinstance(s.target, Var))
+
+
 class _Marking:
     """`values` are those of locals that only name a sum of arguments; `known` the ones met so far
     whose arithmetic does not wrap."""
 
-    def __init__(self, facts: Facts, values: dict[str, Expr], counting: frozenset[str]) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        values: dict[str, Expr],
+        counting: frozenset[str],
+        data: frozenset[str],
+    ) -> None:
         self.facts = facts
+        self.data = data
         self.values = values
         self.known: dict[str, Expr] = {}
         self.counting = counting
@@ -150,17 +165,25 @@ class _Marking:
             case _:
                 return map_children(e, lambda x: self.subscripts(x, context))
 
-    def number(self, e: Expr, context: Context, *, index: bool = False) -> Expr:
-        """`e`, a number that analysis computes with, marked where it may wrap."""
+    def number(self, e: Expr, context: Context, *, index: bool = False, asks: bool = True) -> Expr:
+        """`e`, a number that analysis computes with, marked where it may wrap; what would have to
+        be asked of the arguments is not proven where nothing `asks`."""
         if isinstance(e, Load):
             return self.subscripts(e, context)
+        asks = asks and not self._compares_data(e)
         t = type_of(e, self.facts.types)
         if not _wraps(e, t):
-            return map_children(e, lambda x: self.number(x, context))
-        e = self._operands(e, t, context)
-        return e if self._stays_inside(e, t, context, index) else Cast(t, e, origin=e.origin)
+            return map_children(e, lambda x: self.number(x, context, asks=asks))
+        e = self._operands(e, t, context, asks)
+        inside = self._stays_inside(e, t, context, index, asks)
+        return e if inside else Cast(t, e, origin=e.origin)
 
-    def _operands(self, e: Expr, t: Scalar, context: Context) -> Expr:
+    def _compares_data(self, e: Expr) -> bool:
+        """Whether it compares something with elements, or what is computed from them."""
+        is_comparison = isinstance(e, Bin) and e.op in ("<", "<=", ">", ">=", "==", "!=")
+        return is_comparison and (any(loads(e)) or not names(e).isdisjoint(self.data))
+
+    def _operands(self, e: Expr, t: Scalar, context: Context, asks: bool) -> Expr:
         """The operands of arithmetic in `t`, which as a whole wraps around or does not."""
 
         def operand(x: Expr) -> Expr:
@@ -169,13 +192,13 @@ class _Marking:
                 return operand(x.operand)
             if same and _wraps(x, t):
                 return map_children(x, operand)
-            return self.number(x, context)
+            return self.number(x, context, asks=asks)
 
         return map_children(e, operand)
 
     # ------------------------------------------------------------ proofs
 
-    def _stays_inside(self, e: Expr, t: Scalar, context: Context, index: bool) -> bool:
+    def _stays_inside(self, e: Expr, t: Scalar, context: Context, index: bool, asks: bool) -> bool:
         """Whether 0 <= e < 2^bits is known, or can be asked of the arguments (and now is). An index
         of 64 bits that would be below 0 wraps to one that no array has."""
         p = poly(substitute(_plain(e), self.known))
@@ -184,9 +207,10 @@ class _Marking:
         highs = extremes(p, context, self.facts.known, greatest=True) or [p]
         floor = -(1 << 62) if index and bits == 64 else 0
         above = any(self._range(low)[0] >= floor or self._is_asked(low) for low in lows)
-        return (above or self._ask_low(lows)) and (
-            any(self._range(high)[1] < 1 << bits for high in highs) or self._ask_high(highs, bits)
-        )
+        below = any(self._range(high)[1] < 1 << bits for high in highs)
+        if not asks:
+            return above and below
+        return (above or self._ask_low(lows)) and (below or self._ask_high(highs, bits))
 
     def _is_asked(self, low: Poly) -> bool:
         """Whether it is asked already that a least value is not negative."""
@@ -234,19 +258,40 @@ class _Marking:
             asks_much = top.constant is not None or max(c for _, c in top.terms) > LARGEST_FACTOR
             if asks_much or not is_stable(e, self.facts.stable) or self._range(top)[0] < 0:
                 continue
+            single = top.terms[0][0] if len(top.terms) == 1 and top.terms[0][1] == 1 else ()
             if bits == 32 and self._range(top)[1] < 1 << 64:
-                wide = map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
-                largest = Const(0xFFFFFFFF, ULONG, "4294967295UL")
-                return self.facts.assume(Bin("<=", wide, largest))
+                return self.facts.assume(Bin("<=", _in_64_bits(e), _LARGEST_32))
+            if bits == 32 and single:
+                factors = tuple(map(_in_64_bits, single))
+                return self.facts.assume_all(_products_below(factors, _LARGEST_32))
             small = self._small_sizes(e)
             if bits == 64 and self._range(top, small)[1] < 1 << 64:
                 return self.facts.assume_all(small)
+            if bits == 64 and single:
+                rest = _products_below(single[1:], Const(LARGEST_SIZE))
+                return self.facts.assume_all((*small, *rest))
         return False
 
     def _small_sizes(self, e: Expr) -> tuple[Expr, ...]:
         """The conditions that keep the 64-bit sizes in `e` small."""
         wide = sorted(n for n in names(e) if self.facts.types[n].bytes == 8)
         return tuple(Bin("<=", Var(n), Const(LARGEST_SIZE)) for n in wide)
+
+
+def _in_64_bits(e: Expr) -> Expr:
+    return map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
+
+
+_LARGEST_32 = Const(0xFFFFFFFF, ULONG, "4294967295UL")
+
+
+def _products_below(factors: tuple[Expr, ...], limit: Const) -> Iterator[Expr]:
+    """The conditions that keep a product of numbers up to a limit, of which each is not beyond it:
+    asked one after the other, none of them overflows."""
+    product = factors[-1]
+    for x in factors[-2::-1]:
+        product = Bin("*", x, product)
+        yield Bin("<=", product, limit)
 
 
 def _wraps(e: Expr, t: Scalar) -> bool:

@@ -27,6 +27,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
+from loopxform.ir.printer import expr_text
 from loopxform.ir.types import INT, LONG, UINT, ULONG, Scalar, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
@@ -40,6 +41,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.ir.whiles import condition
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.reductions.partial import PLACES
@@ -48,6 +50,7 @@ ROWS = "LX208"
 TERMS = "LX209"
 COUNTED = (INT, UINT, LONG, ULONG)
 KEPT = "leave the terms where they are"
+WHOLE = "let rows end where the next one begins, and use test ? term : 0 for what does not count"
 
 Problem = tuple[str, str] | None
 """Why something is not as it has to be, and what to do about it."""
@@ -96,8 +99,8 @@ def rows_of(fn: Function, site: LoopSite) -> Rows | Obstacle:
         return Obstacle(TERMS, problem[0], remedy=problem[1])
     found = _reduced(fn, site)
     if found is None:
-        text = f"the loop over '{terms.var}' is not one reduction of terms"
-        return Obstacle(TERMS, text, remedy=KEPT)
+        text, remedy = _not_reduced(fn, site)
+        return Obstacle(TERMS, text, remedy=remedy)
     made = Rows(fn, around, terms, before, after, *found, terms.body[:-1])
     problem = _apart(made)
     return made if problem is None else Obstacle(TERMS, problem[0], remedy=problem[1])
@@ -121,17 +124,35 @@ def _tile(fn: Function, around: LoopSite) -> Problem:
 def unlike_rows(fn: Function, rows: For, terms: For) -> Problem:
     """Why a row does not end where the next one begins."""
     types = symbols(fn)
+    if condition(terms) is not None:
+        return f"data end a row of '{rows.var}' (a break, or a condition of its loop)", WHOLE
     if value_of(terms.step) != 1 or terms.parallel or terms.type not in COUNTED:
         return f"the loop over '{terms.var}' does not count terms one by one", KEPT
     if not all(_holds(terms.type, type_of(e, types)) for e in (terms.lo, terms.hi)):
         return f"the bounds of '{terms.var}' have another type", KEPT
     following = substitute(terms.lo, {rows.var: Bin("+", Var(rows.var), Const(1))})
+    if (start := _counted_anew(rows, terms)) is not None:
+        counted = f"{terms.var} = {expr_text(start)}; {terms.var} < ...; {terms.var}++"
+        return (
+            f"'{terms.var}' counts the terms of each row from an end of it, not through all rows",
+            f"count upwards from where a row begins: for ({counted})",
+        )
     if poly(_simple(following)) != poly(_simple(terms.hi)):
         return f"the next row of '{rows.var}' does not begin where a row ends", KEPT
     changing = names(terms.lo) & (writes(rows.body) | declared(rows.body).keys())
     if changing:
         return f"the tile writes '{min(changing)}', which says where rows begin", KEPT
     return None
+
+
+def _counted_anew(rows: For, terms: For) -> Expr | None:
+    """Where a row begins, if its terms are counted from 0, or downwards from its end."""
+    match terms.hi:
+        case Bin("-", end, start) if value_of(terms.lo) is not None and names(start):
+            following = substitute(start, {rows.var: Bin("+", Var(rows.var), Const(1))})
+            return start if poly(_simple(following)) == poly(_simple(end)) else None
+        case _:
+            return None
 
 
 def _holds(kind: Scalar, other: Scalar) -> bool:
@@ -188,6 +209,16 @@ def _reduced(fn: Function, site: LoopSite) -> tuple[Reduction, Assign | If, Expr
     if len(updates) != 1 or updates[0][0] != site.loop.body[-1] or found[0].array != found[0].var:
         return None
     return found[0], *updates[0]
+
+
+def _not_reduced(fn: Function, site: LoopSite) -> tuple[str, str]:
+    """Why a loop is no reduction of terms, and what to do about it."""
+    found = reductions(fn, site.path)
+    if len(found) == 1 and found[0].op == "+" and isinstance(site.loop.body[-1], If):
+        name = found[0].var
+        text = f"the loop over '{site.loop.var}' updates '{name}' under a condition"
+        return text, f"write it without: {name} += test ? term : 0"
+    return f"the loop over '{site.loop.var}' is not one reduction of terms", KEPT
 
 
 def _apart(r: Rows) -> Problem:

@@ -85,6 +85,35 @@ def test_what_conditions_say(statement: str, access: str | None, conditions: lis
     assert assumes(fn) == conditions
 
 
+COLUMNS = [
+    ("a[i*n] = a[i*n + n - 1];", ["a[i, 0]", "a[i, n-1]"], ["1 <= n"]),
+    ("{ b[i] = a[i*n + 1]; b[j] = a[i*n + n - 2]; }", ["a[i, 1]", "a[i, n-2]"], ["2 <= n"]),
+    ("a[i*n + ld] = 1;", ["a[i, ld]"], ["ld + 1 <= n", "0 <= ld"]),
+]
+
+
+@pytest.mark.parametrize(("statement", "accesses", "conditions"), COLUMNS)
+def test_single_columns(statement: str, accesses: list[str], conditions: list[str]) -> None:
+    (fn,) = nest(statement, P).unit.functions
+    assert shape(fn, "a") == [None, "n"]
+    assert all(x in listing(fn).replace("n - 1", "n-1").replace("n - 2", "n-2") for x in accesses)
+    assert sorted(assumes(fn)) == sorted(conditions)
+
+
+def test_conditions_on_what_rows_are_made_of() -> None:
+    """As im2col has them: h - k + 1 rows in steps, and pixels inside of h rows."""
+    text = """void f(int n, int h, int w, int k, int s, int pad, float *a)
+    {
+      int oh = (h - k)/s + 1, ow = (w - k)/s + 1;
+      for (int c = 0; c < n; c++) for (int y = 0; y < oh; y++) for (int x = 0; x < ow; x++) {
+        int row = y*s - pad;
+        if (row >= 0 && row < h) a[(c*oh + y)*ow + x] = 1; else a[(c*oh + y)*ow + x] = 0;
+      }
+    }"""
+    (fn,) = parsed(text).unit.functions
+    assert shape(fn, "a") == [None, "(h - k) / s + 1", "(w - k) / s + 1"]
+
+
 HALVES = [
     ("j < n/2", "{ float t = a[i*n + j]; a[i*n + j] = a[i*n + n-1-j]; a[i*n + n-1-j] = t; }", True),
     ("j < n >> 1", "a[i*n + n - 1 - j] = 1;", False),

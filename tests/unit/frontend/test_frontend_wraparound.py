@@ -61,6 +61,44 @@ def test_flat_subscripts_ask_for_sizes_whose_product_does_not_wrap() -> None:
     assert assumes(fn) == ["n <= 2147483647"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("size_t", ["n <= 2147483647", "m <= 2147483647", "l <= 2147483647", "m*n <= 2147483647"]),
+        (
+            "unsigned",
+            [
+                "(unsigned long)m * (unsigned long)n <= 4294967295UL",
+                "(unsigned long)l * ((unsigned long)m * (unsigned long)n) <= 4294967295UL",
+            ],
+        ),
+    ],
+)
+def test_products_of_three_sizes_are_asked_step_by_step(kind: str, asked: list[str]) -> None:
+    loops = " ".join(
+        f"for ({kind} {i} = 0; {i} < {n}; {i}++)" for i, n in (("i", "l"), ("j", "m"), ("k", "n"))
+    )
+    text = f"void f({kind} l, {kind} m, {kind} n, float *a) {{ {loops} a[(i*m + j)*n + k] = 1; }}"
+    fn = lower(f"#include <stddef.h>\n{text}")
+    assert shape(fn, "a") == [None, "m", "n"]
+    assert sorted(assumes(fn)) == sorted(asked)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[i] = q + 1 > a[i] ? 1 : 0;",
+        "if (3*q <= a[i]) y[i] = 1;",
+        "unsigned long v = a[i]; if (v != q + 7) y[i] = 2;",
+    ],
+)
+def test_nothing_is_asked_for_comparisons_with_data(body: str) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{ {body} }}"
+    fn = lower(f"void f(int n, unsigned long q, const unsigned long *a, int *y) {{ {loop} }}")
+    assert assumes(fn) == []
+    assert judge(fn)[0].parallel == "yes"
+
+
 def test_arithmetic_on_data_is_left_alone() -> None:
     fn = lower(
         "void f(unsigned n, unsigned *x, unsigned s) { s = s*1103515245u + 12345u; x[0] = s; }"

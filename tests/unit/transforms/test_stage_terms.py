@@ -57,6 +57,10 @@ REFUSALS = {
     "apart": (
         rows(bounds="int k = row[i]; k < row[i + 1] - 1; k++"), *TILES, "stage-terms k 4",
     ),
+    "from-0": (
+        rows("s += v[row[i + 1] - 1 - k];", bounds="int k = 0; k < row[i + 1] - row[i]; k++"),
+        *TILES, "stage-terms k 4",
+    ),
     "gaps": (
         rows(bounds="int k = row[i] + 1; k <= row[i + 1] - 1; k++"), *TILES, "stage-terms k 4",
     ),
