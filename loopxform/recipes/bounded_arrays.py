@@ -28,10 +28,12 @@ class BoundedArrays:
     fits: tuple[Expr, ...]
 
 
-def bounded_arrays(nest: Nest, room: int, *, rows: bool) -> BoundedArrays | None:
+def bounded_arrays(
+    nest: Nest, room: int, *, rows: bool, multiple: int = 1, least: int = 1
+) -> BoundedArrays | None:
     """Slices that an iteration uses again, or `rows` alone, get buffers, which are arrays of the
     iteration, and these a fixed size where their extents are parameters, of at most so many bytes
-    together."""
+    together, an element `least` bytes: a `multiple` of elements along the only dimension."""
     sliced, taken = with_slices(nest, room, rows=rows)
     arrays = [s for _, s in walk(sliced.innermost.body) if isinstance(s, Decl) and _is_open(s)]
     known = frozenset(p.name for p in nest.function.objects if not p.array)
@@ -43,7 +45,8 @@ def bounded_arrays(nest: Nest, room: int, *, rows: bool) -> BoundedArrays | None
     w = Work(sliced.derivation.titled("Arrays of a fixed size"), {})
     fits = dict[str, Expr]()
     for decl in arrays:
-        most = _most(decl, (room - taken) // len(arrays))
+        most = _most(decl, (room - taken) // len(arrays), least)
+        most -= most % multiple
         for e in (x for d in decl.shape for x in possible_values(d) if value_of(x) is None):
             asked = Bin("<=", e, Const(most))
             fits[condition_text(asked)] = asked
@@ -59,9 +62,9 @@ def _is_open(decl: Decl) -> bool:
     return any(value_of(e) is None for e in decl.shape)
 
 
-def _most(decl: Decl, share: int) -> int:
+def _most(decl: Decl, share: int, least: int) -> int:
     """How large the open dimensions of an array may be that has its share of the bytes."""
-    count = share // decl.type.bytes
+    count = share // max(decl.type.bytes, least)
     for e in decl.shape:
         count //= value_of(e) or 1
     rank = sum(value_of(e) is None for e in decl.shape)

@@ -13,19 +13,16 @@ runs for many iterations at once. (Seed 001, section 2.4: V0, V1, and what is fl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, reduce
-from math import prod
+from functools import partial
 
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
-from loopxform.ir.affine import poly, value_of
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import (
     Path,
-    perfect_nest,
     resolve,
 )
 from loopxform.model.saturation import filling_items
@@ -39,6 +36,12 @@ from loopxform.prepare.parallel_band import (
 from loopxform.recipes.bounded_arrays import bounded_arrays
 from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.grouped_nest import (
+    IN_LITTLE_MEMORY,
+    IN_LOCAL_MEMORY,
+    Grouped,
+    counted,
+)
 from loopxform.recipes.in_step import (
     in_local_memory,
     left_loops,
@@ -47,10 +50,10 @@ from loopxform.recipes.in_step import (
     unroll_in_parts,
     with_terms_apart,
 )
+from loopxform.recipes.register_versions import in_registers
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
-from loopxform.recipes.versions import REFUSALS, filling, is_counted, time_text, times
-from loopxform.records import record
+from loopxform.recipes.versions import REFUSALS, filling, time_text, times
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, possible, thresholds_of
@@ -61,35 +64,6 @@ ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 
 WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
-
-IN_LOCAL_MEMORY = "groups, arrays in local memory"
-IN_LITTLE_MEMORY = "groups, small arrays in local memory"
-
-
-@record
-class Grouped:
-    """A nest with a group for each iteration: the number of iterations, the least number of those
-    that its work-items share at a time, how many of these there are, and how many such iterations
-    keep them busy; the same with arrays in local memory, where the host finds that they fit;
-    `alone` where that is all there is. `little` is the nest for smaller arrays, of which more
-    groups run at a time."""
-
-    tiled: Tiled
-    outer: Expr
-    inner: Expr
-    items: int
-    busy: int
-    local: Tiled | None = None
-    fits: tuple[Expr, ...] = ()
-    alone: bool = False
-    little: Grouped | None = None
-
-    @property
-    def kinds(self) -> dict[str, Tiled]:
-        """The nest in each version, by its label."""
-        few = {} if self.little is None else {IN_LITTLE_MEMORY: self.little.tiled}
-        local = {} if self.local is None else {IN_LOCAL_MEMORY: self.local}
-        return {"groups": self.tiled, **local, **few}
 
 
 def grouped(
@@ -120,24 +94,12 @@ def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Group
         return _in_step(nest, limits, options) if whole else None
     if _is_one_sum(nest, tiled):
         return None
-    found = _counted(nest, tiled)
+    found = counted(nest, tiled)
     if found is None:
         return None
     if whole and _left(found.tiled, max(found.items, limits.costs.short_loop)):
         return _in_step(nest, limits, options)
     return _with_local_memory(found, nest, limits, options)
-
-
-def _counted(nest: Nest, tiled: Tiled) -> Grouped | None:
-    """A nest with a group for each iteration, where the host knows how many iterations it has, and
-    how many of them are shared."""
-    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
-    inner = [_amount(nest.function, v) for v in tiled.choice.shared]
-    counted = [x for x in inner if x is not None]
-    if not all(is_counted(nest.function, x) for x in chain) or not counted:
-        return None
-    group = prod(tiled.sizes[n] for n in tiled.choice.group)
-    return Grouped(tiled, reduce(times, map(trip_count, chain)), _least(counted), group, group)
 
 
 def _left(tiled: Tiled, most: int) -> list[For]:
@@ -150,40 +112,6 @@ def _is_one_sum(nest: Nest, tiled: Tiled) -> bool:
     """Whether all that is shared is the one loop in the body."""
     inside = sequential(nest.innermost.body)
     return len(inside) == 1 and tiled.choice.shared == ((inside[0].var,),)
-
-
-def _amount(fn: Function, loops: tuple[str, ...]) -> Expr | None:
-    """The iterations of loops that are shared together, where the host knows them."""
-    found = [site.loop for v in loops for site in resolve(fn, v)[:1]]
-    if len(found) < len(loops) or not all(is_counted(fn, x) for x in found):
-        return None
-    return reduce(times, map(trip_count, found))
-
-
-def _least(amounts: Sequence[Expr]) -> Expr:
-    """The least of them, without those that are never the only least one."""
-    rest: list[Expr] = []
-    for x in dict.fromkeys(amounts):
-        if not any(_is_least(y, x) for y in rest):
-            rest = [y for y in rest if not _is_least(x, y)] + [x]
-    return reduce(lambda a, b: Bin("min", a, b), rest)
-
-
-def _is_least(e: Expr, other: Expr) -> bool:
-    """Whether an amount is known not to exceed another: a factor of a product (where it is not, the
-    product is 0 or less), one of two of which that is the larger, or the same less a number."""
-    more = (poly(other) - poly(e)).value
-    if isinstance(other, Bin) and other.op == "max":
-        return any(e == x or _is_least(e, x) for x in (other.left, other.right))
-    return e in _factors(other) or (more is not None and more > 0)
-
-
-def _factors(e: Expr) -> list[Expr]:
-    match e:
-        case Bin("*", left, right):
-            return [*_factors(left), *_factors(right)]
-        case _:
-            return [e]
 
 
 # ---------------------------------------------------------------- tiled nests
@@ -246,7 +174,9 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
-    """With slices that an iteration uses again in local memory, and arrays of an iteration."""
+    """With slices that an iteration uses again in registers or in local memory, and arrays of an
+    iteration."""
+    found = replace(found, rows=tuple(in_registers(nest, limits, options)))
     bounded = bounded_arrays(nest, limits.local_bytes // limits.costs.resident_groups, rows=False)
     if bounded is None:
         return found
@@ -303,7 +233,7 @@ def _in_a_warp(nest: Nest, room: int, limits: Limits, options: Options) -> Group
     sizes = {"Ty": 1, "Tx": limits.warp}
     derive = partial(one_nest, bounded.nest, sizes, "group", limits, options, strict=True)
     tiled = possible(derive, *REFUSALS)
-    found = None if isinstance(tiled, LoopxformError) else _counted(bounded.nest, tiled)
+    found = None if isinstance(tiled, LoopxformError) else counted(bounded.nest, tiled)
     return None if found is None else replace(found, fits=bounded.fits)
 
 
@@ -360,6 +290,19 @@ def _sufficient(
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
     """A group for each iteration, with arrays in local memory where they fit."""
+    rows = [_of_rows(x, guard, limits) for x in found.rows]
+    return [*rows, *_without_registers(found, guard, limits)]
+
+
+def _of_rows(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
+    """A group for each iteration, with rows in registers."""
+    fits, cost = found.fits, time_text(found.tiled, limits)
+    about = f"a group for each row that fits{': ' if fits else ''}"
+    about += " && ".join(map(expr_text, fits))
+    return Version(found.in_registers, about, found.tiled.derivation, (*guard, *fits), cost)
+
+
+def _without_registers(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
     about, little = "a group for each iteration", found.little
     smaller = [] if little is None else [_of_arrays(IN_LITTLE_MEMORY, little, guard, limits)]
     plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))

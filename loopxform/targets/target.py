@@ -173,6 +173,9 @@ class Limits:
     would do without them.
     Attention is one kernel for values of at most so many components (`attention_widths`), by the
     first of `attention_tiles` that fits: work-items along rows and keys, rows and keys of each.
+    A row that a group works on lies in registers, where each work-item uses elements of its own, in
+    groups of the first of `row_registers` (work-items, and words that each has of rows) that has
+    room for it.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -207,6 +210,7 @@ class Limits:
     expanded_mib: int = 256
     attention_tiles: tuple[str, ...] = ("16x8 8x8", "16x16 8x4", "8x8 4x4")
     attention_widths: tuple[int, ...] = (64, 128)
+    row_registers: tuple[str, ...] = ()
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES
@@ -233,6 +237,7 @@ MEASURED = (
     "packed_tiles",
     "split_tiles",
     "program_tiles",
+    "row_registers",
     "costs",
     *THRESHOLDS,
 )

@@ -4,9 +4,10 @@
 Each iteration of a loop works on a buffer of its own for the slice of an array that it uses: all
 uses agree in some subscripts, which keep their values in an iteration, and the buffer has the other
 dimensions. It is filled first where the iteration reads what it has not written, and copied back
-last where it writes. Legal where the part of the array that the program touches is known, as much
-of it as is copied exists, and each element that is copied back is certainly written in the same
-iteration: nothing else is written, and nothing outside of the array is read. (`stage_mem` of Exo;
+last where it writes. What no loop inside reads, before anything is written, is read where it was.
+Legal where the part of the array that the program touches is known, as much of it as is copied
+exists, and each element that is copied back is certainly written in the same iteration: nothing
+else is written, and nothing outside of the array is read. (`stage_mem` of Exo;
 `cache_read` and `cache_write` of TVM; scratch pad memory, Kandemir et al., 2001.)
 """
 
@@ -120,7 +121,7 @@ class _Buffer:
 
     def function(self, step: str) -> Function:
         loop = self.site.loop
-        body = map_exprs(loop.body, self.in_buffer)
+        body = self.redirected
         first = (self.copy(step, back=False),) if self.filled else ()
         last = (self.copy(step, back=True),) if self.back else ()
         whole = replace(loop, body=(self.decl(step), *first, *body, *last))
@@ -143,6 +144,17 @@ class _Buffer:
         ends = (element, kept) if back else (kept, element)
         move = Assign(*ends, label=f"copy_{self.target}", origin=origin)
         return copy_nest(self.fn, move, own, self.extents)
+
+    @property
+    def redirected(self) -> tuple[Stmt, ...]:
+        """The body with the buffer in the place of the slice, but for what statements of its own
+        read before it writes any of that."""
+        body = self.site.loop.body
+        first = next((n for n, s in enumerate(body) if self.array in writes((s,))), len(body))
+        kept = (isinstance(s, Assign) and n < first for n, s in enumerate(body))
+        return tuple(
+            s if plain else map_exprs((s,), self.in_buffer)[0] for s, plain in zip(body, kept)
+        )
 
     def in_buffer(self, e: Expr) -> Expr:
         if not isinstance(e, Load) or e.array != self.array:
@@ -167,7 +179,7 @@ class _Buffer:
         """Whether an iteration has written all that is copied back, and with `reads` whatever it
         reads, before."""
         loop = self.site.loop
-        body = map_exprs(loop.body, self.in_buffer) if reads else map_body(loop.body, self._written)
+        body = self.redirected if reads else map_body(loop.body, self._written)
         outside = replace(loop, body=(*body, self.copy("", back=True)))
         fn = replace_at(self.fn, self.site.path, (self.decl(""), outside))
         *above, last = self.site.path
