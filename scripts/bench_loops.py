@@ -17,6 +17,7 @@ import importlib
 import multiprocessing
 import statistics
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import irregular_loops
@@ -200,7 +201,7 @@ def main() -> int:
     p = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     p.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (all)")
     p.add_argument("--device", default=None)
-    p.add_argument("--profile", default="h100", help="(h100)")
+    p.add_argument("--profile", default="h100", metavar="NAME[,NAME...]", help="(h100)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
     p.add_argument("--size", action="append", default=[], metavar="NAME=N", help="of a tile")
@@ -211,7 +212,8 @@ def main() -> int:
     lock = spawn.Manager().Lock()
     print(f"copy rate {_copied(args):.0f} GB/s", flush=True)
     with spawn.Pool(args.jobs) as pool:
-        for line in pool.imap(_line, [(n, args, lock) for n in args.names or CASES], chunksize=1):
+        asked = [(n, p) for n in args.names or CASES for p in args.profile.split(",")]
+        for line in pool.imap(_line, [(n, p, args, lock) for n, p in asked], chunksize=1):
             print(line, flush=True)
     return 0
 
@@ -234,19 +236,19 @@ def _copied(args: argparse.Namespace) -> float:
     return float(2 * size / statistics.median(times[2:]))
 
 
-def _line(job: tuple[str, argparse.Namespace, Any]) -> str:
+def _line(job: tuple[str, str, argparse.Namespace, Any]) -> str:
     try:
         return _timed(*job)
     except lx.LoopxformError as e:
         return f"{job[0]:18} {type(e).__name__}: {e.message}"
 
 
-def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
+def _timed(name: str, profile: str, args: argparse.Namespace, lock: Any) -> str:
     case = CASES[name]
     size = max(1, case.size // args.divide)
     asked = (x.partition("=") for x in args.size)
     sizes: dict[str, Any] = {name: int(number) for name, _, number in asked}
-    done = lx.loads(case.text)["f"].offload(limits=args.profile, **sizes, **case.options)
+    done = lx.loads(case.text)["f"].offload(limits=profile, **sizes, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)
@@ -262,6 +264,7 @@ def _timed(name: str, args: argparse.Namespace, lock: Any) -> str:
     if args.torch and name in TORCH:
         with lock:
             about += f"  torch {_torch_ms(name, given, args.repeat):9.4f} ms"
+    about += f"  {Path(profile).stem}" if "," in args.profile else ""
     return f"{about}  {recipes}" + (f"  WRONG: {', '.join(wrong)}" if wrong else "")
 
 
