@@ -124,7 +124,7 @@ ATTENTION_ROWS = """for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {
       y[b][i][c] = t / sum; } }"""
 
 
-LENGTHS = (64, 256, 1024, 4096, 16384, 65536)
+LENGTHS = (16, 64, 128, 256, 512, 1024, 4096, 8192, 16384, 32768, 65536)
 CASES: dict[str, Case] = {
     "norm": _rows(NORM, _normed),
     "norm-any-order": _rows(NORM, _normed, **REORDERED),

@@ -12,13 +12,16 @@ from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Bin, Expr, Function
 from loopxform.ir.visit import perfect_nest, resolve
 from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.row_tiles import RowTiles
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.recipes.versions import is_counted, times
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 
 IN_LOCAL_MEMORY = "groups, arrays in local memory"
-IN_LITTLE_MEMORY = "groups, small arrays in local memory"
+IN_STEP = ("large arrays", "arrays", "small arrays")
+"""What groups have in local memory whose work-items sum up in step: the fewer run at a time, the
+more."""
 
 
 @record
@@ -26,9 +29,10 @@ class Grouped:
     """A nest with a group for each iteration: the number of iterations, the least number of those
     that its work-items share at a time, how many of these there are, and how many such iterations
     keep them busy; the same with arrays in local memory, where the host finds that they fit;
-    `alone` where that is all there is. `rows` are the nest with so many `words` of rows in the
-    registers of a work-item, the shortest first. `little` is the nest for smaller arrays, of which more
-    groups run at a time."""
+    `alone` where that is all there is; the `label` of that version. `little` is the nest for
+    smaller arrays, of which more groups run at a time. `rows` are the nest with so many `words` of
+    rows in the registers of a work-item, the shortest first, `tiles` it with a group for several
+    of them."""
 
     tiled: Tiled
     outer: Expr
@@ -38,9 +42,11 @@ class Grouped:
     local: Tiled | None = None
     fits: tuple[Expr, ...] = ()
     alone: bool = False
+    label: str = IN_LOCAL_MEMORY
     little: Grouped | None = None
     rows: tuple[Grouped, ...] = ()
     words: int = 0
+    tiles: tuple[RowTiles, ...] = ()
 
     @property
     def in_registers(self) -> str:
@@ -51,9 +57,10 @@ class Grouped:
     def kinds(self) -> dict[str, Tiled]:
         """The nest in each version, by its label."""
         rows = {x.in_registers: x.tiled for x in self.rows}
-        few = {} if self.little is None else {IN_LITTLE_MEMORY: self.little.tiled}
-        local = {} if self.local is None else {IN_LOCAL_MEMORY: self.local}
-        return {"groups": self.tiled, **local, **few, **rows}
+        rows |= {x.label: x.tiled for x in self.tiles}
+        few = {} if self.little is None else self.little.kinds
+        local = {} if self.local is None else {self.label: self.local}
+        return {**few, "groups": self.tiled, **local, **rows}
 
 
 def counted(nest: Nest, tiled: Tiled) -> Grouped | None:

@@ -13,6 +13,7 @@ runs for many iterations at once. (Seed 001, section 2.4: V0, V1, and what is fl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -37,8 +38,8 @@ from loopxform.recipes.bounded_arrays import bounded_arrays
 from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.grouped_nest import (
-    IN_LITTLE_MEMORY,
     IN_LOCAL_MEMORY,
+    IN_STEP,
     Grouped,
     counted,
 )
@@ -51,6 +52,7 @@ from loopxform.recipes.in_step import (
     with_terms_apart,
 )
 from loopxform.recipes.register_versions import in_registers
+from loopxform.recipes.row_tiles import in_row_tiles
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, filling, time_text, times
@@ -89,6 +91,13 @@ def grouped(
 
 
 def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
+    found = _of_groups(nest, limits, options, whole)
+    return (
+        None if found is None else replace(found, tiles=tuple(in_row_tiles(nest, limits, options)))
+    )
+
+
+def _of_groups(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
     tiled = possible(partial(one_nest, nest, {}, "group", limits, options, strict=True), *REFUSALS)
     if isinstance(tiled, LoopxformError):
         return _in_step(nest, limits, options) if whole else None
@@ -195,13 +204,21 @@ def _beside(mapped: Tiled) -> set[str]:
 def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     """The same where sums must be in order: the work-items of a warp run these loops in step, from
     local memory, which has room for several such groups, and for more where arrays are small."""
-    if limits.warp < 2:
-        return None
-    few, many = limits.costs.in_step_groups, limits.costs.in_step_groups_at_most
-    found = _of_a_warp(nest, few, limits, options)
-    if found is None or not found.fits or many <= few:
-        return found
-    return replace(found, little=_of_a_warp(nest, many, limits, options))
+    costs, found = limits.costs, None
+    counts = (costs.in_step_groups_at_least, costs.in_step_groups, costs.in_step_groups_at_most)
+    rooms = {
+        count: what
+        for count, what in zip(counts, IN_STEP)
+        if count >= costs.in_step_groups_at_least
+    }
+    for count in sorted(rooms, reverse=True):
+        made = _of_a_warp(nest, count, limits, options) if limits.warp > 1 else None
+        if made is not None:
+            label = f"groups, {rooms[count]} in local memory"
+            found = replace(made, label=label if made.fits else IN_LOCAL_MEMORY, little=found)
+            if not made.fits:
+                break
+    return found
 
 
 def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Grouped | None:
@@ -261,12 +278,17 @@ def versions_of(
         enough = named("suff_outer_par", _filling(items, found, limits))
         guard.append(Bin("<", outer, enough))
     if found is not None:
+        if found.rows and items is not None and flat is None:
+            few = named("suff_intra_par", found.rows[0].items)
+            guard.append(Bin(">=", found.inner, few))
+        versions += [_of_rows(x, tuple(guard), limits) for x in found.rows]
         asked = _sufficient(found, named, limits, wide=flat is not None, alone=items is None)
         versions += [] if asked is None else _groups(found, (*guard, *asked), limits)
     if flat is not None:
         about = "around each of the parallel loops inside"
         versions.append(Version("flat", about, flat, tuple(guard)))
     if items is not None:
+        versions += [] if found is None else [*_in_tiles(found, limits)]
         about = "a work-item for each iteration, in order"
         cost = time_text(items, limits) if found else ""
         versions.append(Version("items", about, items.derivation, (), cost))
@@ -290,8 +312,15 @@ def _sufficient(
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
     """A group for each iteration, with arrays in local memory where they fit."""
-    rows = [_of_rows(x, guard, limits) for x in found.rows]
-    return [*rows, *_without_registers(found, guard, limits)]
+    about, little = "a group for each iteration", found.little
+    smaller = [] if little is None else _groups(little, guard, limits)
+    plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))
+    if found.local is None:
+        return [plain]
+    local = _of_arrays(found, guard, limits)
+    if not found.fits or found.alone:
+        return [*smaller, local]
+    return [*smaller, local, plain]
 
 
 def _of_rows(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
@@ -302,25 +331,21 @@ def _of_rows(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version
     return Version(found.in_registers, about, found.tiled.derivation, (*guard, *fits), cost)
 
 
-def _without_registers(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
-    about, little = "a group for each iteration", found.little
-    smaller = [] if little is None else [_of_arrays(IN_LITTLE_MEMORY, little, guard, limits)]
-    plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))
-    if found.local is None:
-        return [plain]
-    local = _of_arrays(IN_LOCAL_MEMORY, found, guard, limits)
-    if not found.fits or found.alone:
-        return [*smaller, local]
-    return [*smaller, local, plain]
+def _in_tiles(found: Grouped, limits: Limits) -> Iterator[Version]:
+    """A work-item for each iteration, with the rows of a group in local memory."""
+    for x in found.tiles:
+        about = "a work-item for each row, in order"
+        about += f", that fits: {' && '.join(map(expr_text, x.fits))}" if x.fits else ""
+        yield Version(x.label, about, x.tiled.derivation, x.fits, time_text(x.tiled, limits))
 
 
-def _of_arrays(label: str, found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
+def _of_arrays(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
     """A group for each iteration, with arrays in local memory."""
     assert found.local is not None
     about, cost = "a group for each iteration", time_text(found.local, limits)
     if found.fits:
         about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
-    return Version(label, about, found.local.derivation, (*guard, *found.fits), cost)
+    return Version(found.label, about, found.local.derivation, (*guard, *found.fits), cost)
 
 
 def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:

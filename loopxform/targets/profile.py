@@ -243,6 +243,7 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "attention_tiles": _shapes,
     "attention_widths": _widths,
     "row_registers": _groups,
+    "row_tiles": _shapes,
     "costs": _costs,
 }
 
