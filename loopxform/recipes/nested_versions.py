@@ -24,6 +24,7 @@ from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import (
     Path,
+    declared,
     resolve,
 )
 from loopxform.model.saturation import filling_items
@@ -66,6 +67,10 @@ ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 
 WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
+
+
+PARTS = 8
+"""Where arrays take all of the local memory, partial results take one part of so many."""
 
 
 def grouped(
@@ -222,8 +227,17 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
 
 
 def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Grouped | None:
-    """With arrays that leave room for so many groups."""
+    """With arrays that leave room for so many groups, and for parts of reductions beside them."""
     room = limits.local_bytes // groups
+    for most in (room, room - room // PARTS):
+        found = _in_room(nest, most, limits, options)
+        if found is None or not _beside(found.tiled) - declared(nest.function.body).keys():
+            return found
+    return None
+
+
+def _in_room(nest: Nest, room: int, limits: Limits, options: Options) -> Grouped | None:
+    """With arrays of so many bytes."""
     found = _in_a_warp(nest, room, limits, options)
     left = [] if found is None else _left(found.tiled, limits.costs.short_loop)
     if found is not None and takes_long(found.tiled.function, left):

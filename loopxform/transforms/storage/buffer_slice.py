@@ -4,10 +4,11 @@
 Each iteration of a loop works on a buffer of its own for the slice of an array that it uses: all
 uses agree in some subscripts, which keep their values in an iteration, and the buffer has the other
 dimensions. It is filled first where the iteration reads what it has not written, and copied back
-last where it writes. What no loop inside reads, before anything is written, is read where it was.
-Legal where the part of the array that the program touches is known, as much of it as is copied
-exists, and each element that is copied back is certainly written in the same iteration: nothing
-else is written, and nothing outside of the array is read. (`stage_mem` of Exo;
+last where it writes; where all that writes stands under one condition, at the end of that. What no
+loop inside reads, before anything is written, is read where it was. Legal where the part of the
+array that the program touches is known, as much of it as is copied exists, and each element that is
+copied back is certainly written in the same iteration: nothing else is written, and nothing outside
+of the array is read. (`stage_mem` of Exo;
 `cache_read` and `cache_write` of TVM; scratch pad memory, Kandemir et al., 2001.)
 """
 
@@ -32,6 +33,7 @@ from loopxform.ir.nodes import (
     Expr,
     For,
     Function,
+    If,
     Load,
     Opaque,
     Return,
@@ -121,10 +123,9 @@ class _Buffer:
 
     def function(self, step: str) -> Function:
         loop = self.site.loop
-        body = self.redirected
         first = (self.copy(step, back=False),) if self.filled else ()
-        last = (self.copy(step, back=True),) if self.back else ()
-        whole = replace(loop, body=(self.decl(step), *first, *body, *last))
+        body = self.with_copy_back(self.redirected, step) if self.back else self.redirected
+        whole = replace(loop, body=(self.decl(step), *first, *body))
         return replace_at(self.fn, self.site.path, (whole,))
 
     def decl(self, step: str) -> Decl:
@@ -144,6 +145,23 @@ class _Buffer:
         ends = (element, kept) if back else (kept, element)
         move = Assign(*ends, label=f"copy_{self.target}", origin=origin)
         return copy_nest(self.fn, move, own, self.extents)
+
+    def with_copy_back(self, body: tuple[Stmt, ...], step: str) -> tuple[Stmt, ...]:
+        """A body that copies the buffer back last, under the condition that it writes to it."""
+        copy, n = self.copy(step, back=True), self.writing_branch(body)
+        if n is None:
+            return (*body, copy)
+        branch = body[n]
+        assert isinstance(branch, If)
+        return (*body[:n], replace(branch, then=(*branch.then, copy)), *body[n + 1 :])
+
+    def writing_branch(self, body: tuple[Stmt, ...]) -> int | None:
+        """The place of the one statement that writes to the buffer, where that is under a
+        condition."""
+        writing = [n for n, s in enumerate(body) if self.target in writes((s,))]
+        branch = body[writing[0]] if len(writing) == 1 else None
+        known = isinstance(branch, If) and self.target not in writes(branch.orelse)
+        return writing[0] if known else None
 
     @property
     def redirected(self) -> tuple[Stmt, ...]:
@@ -180,8 +198,12 @@ class _Buffer:
         reads, before."""
         loop = self.site.loop
         body = self.redirected if reads else map_body(loop.body, self._written)
-        outside = replace(loop, body=(*body, self.copy("", back=True)))
-        fn = replace_at(self.fn, self.site.path, (self.decl(""), outside))
+        n, body = self.writing_branch(body), self.with_copy_back(body, "")
+        if n is not None and not reads:  # nothing is copied back where nothing is written
+            branch = body[n]
+            assert isinstance(branch, If)
+            body = (*body[:n], *branch.then, *body[n + 1 :])
+        fn = replace_at(self.fn, self.site.path, (self.decl(""), replace(loop, body=body)))
         *above, last = self.site.path
         return exposed_read(fn, (*above, last + 1), self.target) is None
 

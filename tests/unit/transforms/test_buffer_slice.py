@@ -24,6 +24,10 @@ SCALED = c(
     "for (int j = 0; j < m; j++) a[i][j] *= s; }",
     OWN,
 )
+SCALE = "for (int j = 0; j < m; j++) a[i][j] *= s;"
+PERHAPS_SCALED = SCALED.replace(SCALE, f"if (s > 0) {{ {SCALE} }}")
+IN_TWO_BRANCHES = SCALED.replace(SCALE, f"if (s > 0) {{ {SCALE} }} if (s < -9) a[i][0] = 1;")
+PERHAPS_ALL_BUT_ONE = PERHAPS_SCALED.replace(SCALE, SCALE.replace("j = 0", "j = 1"))
 FIRST_WRITTEN = c(
     "for (int i = 0; i < n; i++) { float s = 0; "
     "for (int j = 0; j < m; j++) { b[i][j] = a[i][j] * 2; s += b[i][j]; } "
@@ -81,6 +85,7 @@ LISTINGS = {
     "written": (CENTRED, "buffer-slice b i r"),
     "flat": (FLAT, "buffer-slice a i"),
     "in-place": (SCALED, "buffer-slice a i"),
+    "in-place-under-a-condition": (PERHAPS_SCALED, "buffer-slice a i"),
     "in-place-of-a-forall": (SCALED, "parallelise i", "buffer-slice a i"),
     "written-before-it-is-read": (FIRST_WRITTEN, "buffer-slice b i"),
     "planes": (PLANES, "buffer-slice a i"),
@@ -97,6 +102,8 @@ REFUSALS = {
     "row-that-is-not-there": (ONE_MORE, "buffer-slice a i"),
     "perhaps-written": (SOME, "buffer-slice a i"),
     "not-all-written": (ALL_BUT_ONE, "buffer-slice a i"),
+    "written-in-two-branches": (IN_TWO_BRANCHES, "buffer-slice a i"),
+    "not-all-written-in-a-branch": (PERHAPS_ALL_BUT_ONE, "buffer-slice a i"),
     "neighbours": (NEIGHBOURS, "buffer-slice a i"),
     "by-key": (BY_KEY, "buffer-slice a i"),
     "row-that-moves": (MOVED, "buffer-slice a i"),
