@@ -6,9 +6,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Bin, Const, Decl, Expr
+from loopxform.ir.types import INT_MAX
 from loopxform.ir.visit import declared, names, walk, writes
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.buffered_slices import with_slices
@@ -56,6 +59,11 @@ def bounded_arrays(
             return None
     buffers = declared(sliced.innermost.body).keys() - declared(nest.innermost.body).keys()
     return BoundedArrays(nest.of(w.derivation), frozenset(buffers), tuple(fits.values()))
+
+
+def longest(fits: Iterable[Expr]) -> int:
+    """The most elements along a dimension of which conditions say that an array fits."""
+    return min((value_of(e.right) or 0 for e in fits if isinstance(e, Bin)), default=INT_MAX - 1)
 
 
 def _is_open(decl: Decl) -> bool:

@@ -49,6 +49,12 @@ class Grouped:
     tiles: tuple[RowTiles, ...] = ()
 
     @property
+    def least_in_registers(self) -> int | None:
+        """From how many elements on rows belong in registers: from more than half of what the
+        shortest have room for (None: they do not)."""
+        return self.rows[0].items * self.rows[0].words // 2 + 1 if self.rows else None
+
+    @property
     def in_registers(self) -> str:
         """The label of a version with rows in registers."""
         return f"groups of {self.items}, {self.words} words of rows in registers"

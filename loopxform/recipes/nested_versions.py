@@ -35,7 +35,7 @@ from loopxform.prepare.parallel_band import (
     sequential,
     with_own_elements,
 )
-from loopxform.recipes.bounded_arrays import bounded_arrays
+from loopxform.recipes.bounded_arrays import bounded_arrays, longest
 from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.grouped_nest import (
@@ -97,9 +97,10 @@ def grouped(
 
 def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
     found = _of_groups(nest, limits, options, whole)
-    return (
-        None if found is None else replace(found, tiles=tuple(in_row_tiles(nest, limits, options)))
-    )
+    if found is None:
+        return None
+    tiles = in_row_tiles(nest, limits, options, found.least_in_registers)
+    return replace(found, tiles=tuple(tiles))
 
 
 def _of_groups(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
@@ -188,8 +189,8 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
-    """With slices that an iteration uses again in registers or in local memory, and arrays of an
-    iteration."""
+    """With slices that an iteration uses again in registers or in local memory, where that has room
+    for longer ones, and arrays of an iteration."""
     found = replace(found, rows=tuple(in_registers(nest, limits, options)))
     bounded = bounded_arrays(nest, limits.local_bytes // limits.costs.resident_groups, rows=False)
     if bounded is None:
@@ -197,6 +198,8 @@ def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Opti
     derive = partial(one_nest, bounded.nest, {}, "group", limits, options, strict=True)
     local = possible(derive, *REFUSALS)
     if isinstance(local, LoopxformError) or _beside(local) - _beside(found.tiled):
+        return found
+    if found.rows and longest(found.rows[-1].fits) >= longest(bounded.fits):
         return found
     return replace(found, local=local, fits=bounded.fits)
 
@@ -292,12 +295,15 @@ def versions_of(
         enough = named("suff_outer_par", _filling(items, found, limits))
         guard.append(Bin("<", outer, enough))
     if found is not None:
-        if found.rows and items is not None and flat is None:
-            few = named("suff_intra_par", found.rows[0].items)
-            guard.append(Bin(">=", found.inner, few))
-        versions += [_of_rows(x, tuple(guard), limits) for x in found.rows]
+        own = flat is None and items is not None
+        long = _long_rows(found, named) if own else None
         asked = _sufficient(found, named, limits, wide=flat is not None, alone=items is None)
-        versions += [] if asked is None else _groups(found, (*guard, *asked), limits)
+        if asked is not None:
+            rows = (*guard, *asked) if long is None else long
+            least = found.least_in_registers or 1
+            longer = (x for x in found.rows if longest(x.fits) >= least)
+            versions += [_of_rows(x, rows, limits) for x in longer]
+            versions += _groups(found, (*guard, *asked), limits)
     if flat is not None:
         about = "around each of the parallel loops inside"
         versions.append(Version("flat", about, flat, tuple(guard)))
@@ -307,6 +313,12 @@ def versions_of(
         cost = time_text(items, limits) if found else ""
         versions.append(Version("items", about, items.derivation, (), cost))
     return taken_at_all(versions), named
+
+
+def _long_rows(found: Grouped, named: Thresholds) -> tuple[Expr, ...]:
+    """When rows are long enough for registers, however many there are."""
+    least = found.least_in_registers
+    return () if least is None else (Bin(">=", found.inner, named("suff_intra_par", least)),)
 
 
 def _sufficient(
@@ -321,7 +333,10 @@ def _sufficient(
         most = value_of(found.outer)
         never = most is not None and most * found.items < enough.value
         return None if never else [Bin(">=", busy, enough)]
-    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", found.busy))]
+    if alone:
+        return []
+    least = min(found.busy, longest(found.tiles[-1].fits) + 1) if found.tiles else found.busy
+    return [Bin(">=", found.inner, named("suff_intra_par", least))]
 
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:

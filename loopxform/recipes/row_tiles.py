@@ -24,6 +24,7 @@ from loopxform.ir.nodes import Assign, Bin, Const, Expr, For, Load
 from loopxform.ir.visit import declared, loads, names, resolve, stmt_exprs, walk, writes
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import told_apart
+from loopxform.recipes.bounded_arrays import longest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.row_registers import REGISTER
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -45,21 +46,25 @@ from loopxform.transforms.storage.bound_extent import possible_values
 
 @record
 class RowTiles:
-    """A nest with a group for each tile of so many rows, and when these fit."""
+    """A nest with a group for each tile of so many rows, with so many words of each, and when these
+    fit."""
 
     tiled: Tiled
     rows: int
+    words: int
     fits: tuple[Expr, ...]
 
     @property
     def label(self) -> str:
         """The label of the version."""
-        return f"tiles of {self.rows} rows in local memory"
+        return f"tiles of {self.rows} rows, {self.words} words of each in local memory"
 
 
-def in_row_tiles(nest: Nest, limits: Limits, options: Options) -> Iterator[RowTiles]:
-    """The nest for rows that fit each of `row_tiles`, the shortest first; none where iterations
-    walk along other memory as well."""
+def in_row_tiles(
+    nest: Nest, limits: Limits, options: Options, enough: int | None
+) -> Iterator[RowTiles]:
+    """The nest for rows that fit each of `row_tiles`, the shortest first, up to the first that has
+    room for all below `enough` elements; none where iterations walk along other memory as well."""
     for text in limits.row_tiles:
         (rows, words), group = (map(int, part.split("x")) for part in text.split())
         found = _Tile(nest, rows, words).nest()
@@ -70,8 +75,8 @@ def in_row_tiles(nest: Nest, limits: Limits, options: Options) -> Iterator[RowTi
         done = possible(derive, *REFUSALS)
         if isinstance(done, LoopxformError):
             return
-        yield RowTiles(done, rows, found[1])
-        if not found[1]:
+        yield RowTiles(done, rows, words, found[1])
+        if not found[1] or (enough and longest(found[1]) >= enough - 1):
             return
 
 

@@ -6,9 +6,9 @@ uses agree in some subscripts, which keep their values in an iteration, and the 
 dimensions. It is filled first where the iteration reads what it has not written, and copied back
 last where it writes; where all that writes stands under one condition, at the end of that. What no
 loop inside reads, before anything is written, is read where it was. Legal where the part of the
-array that the program touches is known, as much of it as is copied exists, and each element that is
-copied back is certainly written in the same iteration: nothing else is written, and nothing outside
-of the array is read. (`stage_mem` of Exo;
+array that the program touches is known, and as much of it as is copied exists. Each element that is
+copied back must certainly be written in the same iteration, or the slice be that of no other one:
+then it gets the value that it had. (`stage_mem` of Exo;
 `cache_read` and `cache_write` of TVM; scratch pad memory, Kandemir et al., 2001.)
 """
 
@@ -22,7 +22,7 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import Extent, existing_box
 from loopxform.analysis.privatise import exposed_read
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import Poly, poly
+from loopxform.ir.affine import Poly, poly, to_expr
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -45,6 +45,7 @@ from loopxform.ir.visit import (
     LoopSite,
     declared,
     loads,
+    loops_around,
     map_body,
     map_exprs,
     names,
@@ -104,7 +105,7 @@ class BufferSlice(Step):
         assert isinstance(found, _Buffer)
         if not found.back:
             return f"an iteration reads one slice of {self.array}, and writes none of it"
-        return f"an iteration uses one slice of {self.array}, and certainly writes all of it"
+        return f"an iteration uses one slice of {self.array}, which is its own, or written by it"
 
 
 @record
@@ -238,10 +239,27 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
         return buffer
     if buffer.covered(reads=True):
         return replace(buffer, filled=False, back=True)
-    if buffer.covered(reads=False):
+    if buffer.covered(reads=False) or _is_own(fn, site, found):
         return replace(buffer, back=True)
     text = f"an iteration of '{site.loop.var}' may leave elements of the slice of '{array}' alone"
     return Obstacle(_WRITTEN, text, remedy="leave it where it is")
+
+
+def _is_own(fn: Function, site: LoopSite, fixed: tuple[Expr | None, ...]) -> bool:
+    """Whether no iteration that may run at the same time has the slice: the variable of each
+    parallel loop, by a number, is in a subscript of its own."""
+    loops = (*(x for x in loops_around(fn, site.path) if x.parallel), site.loop)
+    own = {s.var for s in loops}
+    found = set[str]()
+    for p in (poly(e) for e in fixed if e is not None):
+        mentioned = {v for v in own if p.mentions(v)}
+        if len(mentioned) == 1:
+            (var,) = mentioned
+            factor = p.coefficient(var)
+            known = factor.value and p.without(var) + factor * poly(Var(var)) == p
+            rest = names(to_expr(p.without(var)))
+            found |= mentioned if known and not rest & writes(fn.body) else set()
+    return found == own
 
 
 def _own_box(fn: Function, array: str) -> Extent | None:

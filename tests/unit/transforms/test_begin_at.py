@@ -22,7 +22,10 @@ LISTINGS = {
     "extremum": (LEAST, "begin-at i 0"),
     "triangle": (TRIANGLE, "begin-at j 0"),
     "assumed": (
-        c("for (int i = m; i < n; i++) b[i] = a[i];", "int n, int m, float a[n + 1], float b[n + 1]"),
+        c(
+            "for (int i = m; i < n; i++) b[i] = a[i];",
+            "int n, int m, float a[n + 1], float b[n + 1]",
+        ),
         *("assume m>=0", "begin-at i 0"),
     ),
 }

@@ -22,7 +22,8 @@ def dealt(*parts: str) -> tuple[str, ...]:
     own = [f"parallelise j#{k}" for k, _ in enumerate(parts, 1)]
     turns = [f"round-robin j#{k} {p} t{k}" for k, p in enumerate(parts, 1)]
     trips = [f"bound-trips j#{k} 4" for k, _ in enumerate(parts, 1)]
-    return ("assume m<=12", "bound-extent t 12", "parallelise i", *own, *turns, *trips, "normalise j*")
+    bounded = ("assume m<=12", "bound-extent t 12", "parallelise i")
+    return (*bounded, *own, *turns, *trips, "normalise j*")
 
 
 LISTINGS = {
