@@ -83,7 +83,8 @@ SMALL = replace(
     group_size=64,
     local_bytes=600,
     compute_units=1,
-    row_registers=("4x4", "8x12"),
+    row_registers=("4x2", "8x12"),
+    row_tiles=("3x30 2x2", "2x60 2x4"),
     costs=replace(Costs(), short_loop=2, combined_alone=3),
 )
 ROWS_HEAD = """void f(int n, int m, int p, @{const |}@{float|double} A[restrict n + 1][m + 9],
@@ -195,6 +196,7 @@ def check(name: str, source: str, counts: Counter[str]) -> None:
                 raise
             continue
         counts["registers"] += '"stripe"' in json.dumps(derivation.to_json())
+        counts["tiles"] += "tiles of" in json.dumps(derivation.to_json())
         counts["slices"] += "buffer-slice" in str(derivation.to_json())
         counts["local memory"] += "__local" in "".join(k.text for k in plan.kernels)
         counts["barriers"] += any("barrier(" in k.text for k in plan.kernels)
@@ -243,7 +245,8 @@ def test_random_rows_in_any_order(seed: int) -> None:
     for n in range(8):
         name = f"rows of integers {seed * 1000 + n}"
         check(name, rows_of_integers(random.Random(name)), counts)
-    assert counts["registers"] >= 3, counts
+    assert counts["registers"] >= 2, counts
+    assert counts["tiles"] >= 3, counts
 
 
 FOR_ALL = """void f(int n, int m, int p, float A[restrict n + 1][m + 9],
@@ -285,7 +288,7 @@ def test_many_random_rows_in_any_order(seed: int) -> None:
     for n in range(40):
         name = f"rows of integers {seed * 1000 + n}"
         check(name, rows_of_integers(random.Random(name)), counts)
-    assert counts["registers"] >= 15, counts
+    assert counts["registers"] >= 8, counts
 
 
 @pytest.mark.slow
