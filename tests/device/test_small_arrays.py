@@ -22,7 +22,8 @@ from loopxform.verify.cref import CSource
 SWAP = "if (v[@] > v[@ + 1]) { float t = v[@]; v[@] = v[@ + 1]; v[@ + 1] = t; }"
 WINDOW = (
     "for (int y = 1; y < n - 1; y++) for (int x = 1; x < m - 1; x++) { float v[9]; "
-    "for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) v[i * 3 + j] = a[y + i - 1][x + j - 1];"
+    "for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) "
+    "v[i * 3 + j] = a[y + i - 1][x + j - 1];"
     "# b[y][x] = v[4]; }"
 )
 IMAGES = "int n, int m, const float a[restrict n][m], float b[restrict n][m]"
