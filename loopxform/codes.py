@@ -188,6 +188,9 @@ CODES: dict[str, str] = {
     "LX219": "No statement that can move behind those that follow it.",
     "LX221": "No loop in the body of another one that can become one loop with it (`flatten`).",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
+    "LX225": "A loop that may have more iterations than it is to end after.",
+    "LX226": "A loop that may begin before the number that it is to begin at.",
+    "LX227": "An array with elements that several work-items may use.",
     "LX237": "A file of sizes (`--sizes FILE`) that means nothing at this place: it has a set a "
     "line, or JSON: a list of sets, or an object of named ones.",
     "LX200": "The transformed program and your C gave different results.",

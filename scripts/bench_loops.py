@@ -18,6 +18,7 @@ import multiprocessing
 import statistics
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import irregular_loops
@@ -204,7 +205,7 @@ def main() -> int:
     p = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     p.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CASES)} (all)")
     p.add_argument("--device", default=None)
-    p.add_argument("--profile", default="h100", help="(h100)")
+    p.add_argument("--profile", default="h100", metavar="NAME[,NAME...]", help="(h100)")
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
     p.add_argument("--size", action="append", default=[], metavar="NAME=N[,N...]", help="of a tile")
@@ -215,7 +216,8 @@ def main() -> int:
     spawn = multiprocessing.get_context("spawn")
     lock = spawn.Manager().Lock()
     print(f"copy rate {_copied(args):.0f} GB/s", flush=True)
-    jobs = [(n, asked, args, lock) for n in args.names or CASES for asked in _asked(args)]
+    named = product(args.names or CASES, args.profile.split(","), _asked(args))
+    jobs = [(name, profile, asked, args, lock) for name, profile, asked in named]
     with spawn.Pool(args.jobs) as pool:
         for line in pool.imap(_line, jobs, chunksize=1):
             print(line, flush=True)
@@ -252,19 +254,21 @@ def _asked(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
             yield sizes if recipe == "auto" else {**sizes, "recipe": recipe}
 
 
-def _line(job: tuple[str, dict[str, Any], argparse.Namespace, Any]) -> str:
+def _line(job: tuple[str, str, dict[str, Any], argparse.Namespace, Any]) -> str:
     try:
         return _timed(*job)
     except lx.LoopxformError as e:
         return f"{job[0]:18} {type(e).__name__}: {e.message}"
 
 
-def _timed(name: str, asked: dict[str, Any], args: argparse.Namespace, lock: Any) -> str:
+def _timed(
+    name: str, profile: str, asked: dict[str, Any], args: argparse.Namespace, lock: Any
+) -> str:
     case = CASES[name]
     size = max(1, case.size // args.divide)
     routine = lx.loads(case.text)["f"]
     way = routine.tile if "recipe" in asked else routine.offload
-    done = way(limits=args.profile, **asked, **case.options)
+    done = way(limits=profile, **asked, **case.options)
     call = done.compile(args.device)
     given = case.arguments(np.random.default_rng(1), size)
     expected = case.expected(given)
@@ -282,6 +286,7 @@ def _timed(name: str, asked: dict[str, Any], args: argparse.Namespace, lock: Any
     if args.torch and name in TORCH:
         with lock:
             about += f"  torch {_torch_ms(name, given, args.repeat):9.4f} ms"
+    about += f"  {Path(profile).stem}" if "," in args.profile else ""
     chosen = "".join(f" {n}={v}" for n, v in asked.items() if n != "recipe")
     return f"{about}  {recipes}{chosen}" + (f"  WRONG: {', '.join(wrong)}" if wrong else "")
 

@@ -10,14 +10,18 @@ import numpy as np
 from loop_cases import REORDERED, Arrays, Case
 
 
-def _rows(body: str, expected: Callable[[Arrays], Arrays], **options: Any) -> Case:
+def _rows(
+    body: str, expected: Callable[[Arrays], Arrays], length: int = 2048, **options: Any
+) -> Case:
+    """2^25 elements, in rows of that length."""
+
     def arguments(random: np.random.Generator, n: int) -> Arrays:
-        x = random.random((n, 2048), dtype=np.float32)
-        return {"n": n, "m": 2048, "x": x, "y": np.zeros((n, 2048), np.float32)}
+        x = random.random((n, length), dtype=np.float32)
+        return {"n": n, "m": length, "x": x, "y": np.zeros((n, length), np.float32)}
 
     params = "int n, int m, const float x[restrict n][m], float y[restrict n][m]"
     text = f"#include <math.h>\nvoid f({params}) {{ for (int i = 0; i < n; i++) {{ {body} }} }}"
-    return Case(text, arguments, lambda n: 8.0 * n * 2048, expected, 16384, options)
+    return Case(text, arguments, lambda n: 8.0 * n * length, expected, (1 << 25) // length, options)
 
 
 NORM = """float s = 0, q = 0;
@@ -30,6 +34,10 @@ SOFTMAX = """float top = x[i][0], s = 0;
   for (int j = 0; j < m; j++) if (x[i][j] > top) top = x[i][j];
   for (int j = 0; j < m; j++) s += expf(x[i][j] - top);
   for (int j = 0; j < m; j++) y[i][j] = expf(x[i][j] - top) / s;"""
+STORED = """float top = x[i][0], s = 0;
+  for (int j = 1; j < m; j++) if (x[i][j] > top) top = x[i][j];
+  for (int j = 0; j < m; j++) { y[i][j] = expf(x[i][j] - top); s += y[i][j]; }
+  for (int j = 0; j < m; j++) y[i][j] /= s;"""
 
 
 def _normed(a: Arrays) -> Arrays:
@@ -116,11 +124,17 @@ ATTENTION_ROWS = """for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {
       y[b][i][c] = t / sum; } }"""
 
 
+LENGTHS = (16, 64, 128, 256, 512, 1024, 4096, 8192, 16384, 32768, 65536)
 CASES: dict[str, Case] = {
     "norm": _rows(NORM, _normed),
     "norm-any-order": _rows(NORM, _normed, **REORDERED),
     "softmax": _rows(SOFTMAX, _softmax),
     "softmax-any-order": _rows(SOFTMAX, _softmax, **REORDERED),
+    **{f"norm-{m}": _rows(NORM, _normed, m) for m in LENGTHS},
+    **{f"norm-{m}-any-order": _rows(NORM, _normed, m, **REORDERED) for m in LENGTHS},
+    **{f"softmax-{m}": _rows(SOFTMAX, _softmax, m) for m in LENGTHS},
+    **{f"softmax-{m}-any-order": _rows(SOFTMAX, _softmax, m, **REORDERED) for m in LENGTHS},
+    "softmax-stored-any-order": _rows(STORED, _softmax, 4096, **REORDERED),
     "attention": _attention(),
     "attention-any-order": _attention(**REORDERED),
     "attention-scratch-any-order": _attention_scratch(**REORDERED),
@@ -128,8 +142,14 @@ CASES: dict[str, Case] = {
     "attention-rows-any-order": _attention_rows(**REORDERED),
 }
 TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
-    "norm": lambda torch, x: torch.nn.functional.layer_norm(x["x"], (2048,)),
-    "softmax": lambda torch, x: torch.softmax(x["x"], 1),
+    **dict.fromkeys(
+        (name for name in CASES if name.startswith("norm")),
+        lambda torch, x: torch.nn.functional.layer_norm(x["x"], (x["m"],)),
+    ),
+    **dict.fromkeys(
+        (name for name in CASES if name.startswith("softmax")),
+        lambda torch, x: torch.softmax(x["x"], 1),
+    ),
     **dict.fromkeys(
         (name for name in CASES if name.startswith("attention")),
         lambda torch, x: torch.nn.functional.scaled_dot_product_attention(

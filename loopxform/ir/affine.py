@@ -158,6 +158,10 @@ def poly(e: Expr) -> Poly:
             return Poly((((Bin("/", _operand(left), _operand(right)),), 1),))
         case Bin("min" | "max" as op, left, right):
             return _min_max(op, poly(left), poly(right))
+        case Bin("&" | "%" as op, Const(int(a)) as left, Const(int(b)) as right) if (
+            left.type == right.type == INT and a >= 0 < b
+        ):
+            return constant(a & b if op == "&" else a % b)
         case Bin(op, left, right):
             return Poly((((Bin(op, _operand(left), _operand(right)),), 1),))
         case _:

@@ -14,7 +14,7 @@ iterations. (Seed 001, section 2.4: V1 of incremental flattening.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import isqrt, prod
 from typing import ClassVar
@@ -56,6 +56,7 @@ from loopxform.prepare.parallel_band import Nest, upwards
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.row_registers import striped
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
@@ -370,8 +371,7 @@ class _Body:
         others with an element for each group. Raises UnsupportedC where a work-item would need one
         that has no fixed size."""
         room = self.limits.local_bytes
-        loop = resolve(self.w.fn, self.nest.parallel[-1])[0].loop
-        own = [s for _, s in walk(loop.body) if isinstance(s, Decl) and s.shape]
+        own = self._own_arrays(self._in_registers())
         shared = {s.name for _, s in self._steps() if isinstance(s, Decl)}
         for decl in sorted(own, key=lambda d: fixed_bytes(d) or 0):
             size = fixed_bytes(decl)
@@ -384,6 +384,21 @@ class _Body:
                 room -= size
             else:
                 self.w.do(Expand(decl.name, self._resident()))
+
+    def _own_arrays(self, placed: Sequence[str] = ()) -> list[Decl]:
+        """The arrays of an iteration, but for those that have a place."""
+        loop = resolve(self.w.fn, self.nest.parallel[-1])[0].loop
+        own = (s for _, s in walk(loop.body) if isinstance(s, Decl) and s.shape)
+        return [s for s in own if s.name not in placed]
+
+    def _in_registers(self) -> list[str]:
+        """The arrays that work-items keep their elements of in registers, Rx words of each."""
+        words = self.w.sizes["Rx"]
+        if words == 1 or len(self.group) > 1:
+            return []
+        (size,) = self.group
+        own = tuple(self._own_arrays())
+        return striped(self.w, own, self.w.size(size), self.w.sizes[size], words)
 
     def _resident(self) -> tuple[str, ...]:
         """The loops over groups, each of which has arrays of its own in global memory: no more than

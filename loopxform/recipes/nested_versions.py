@@ -13,19 +13,18 @@ runs for many iterations at once. (Seed 001, section 2.4: V0, V1, and what is fl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial, reduce
-from math import prod
+from functools import partial
 
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
-from loopxform.ir.affine import poly, value_of
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import (
     Path,
-    perfect_nest,
+    declared,
     resolve,
 )
 from loopxform.model.saturation import filling_items
@@ -36,9 +35,15 @@ from loopxform.prepare.parallel_band import (
     sequential,
     with_own_elements,
 )
-from loopxform.recipes.bounded_arrays import bounded_arrays
+from loopxform.recipes.bounded_arrays import bounded_arrays, longest
 from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.grouped_nest import (
+    IN_LOCAL_MEMORY,
+    IN_STEP,
+    Grouped,
+    counted,
+)
 from loopxform.recipes.in_step import (
     in_local_memory,
     left_loops,
@@ -47,10 +52,11 @@ from loopxform.recipes.in_step import (
     unroll_in_parts,
     with_terms_apart,
 )
+from loopxform.recipes.register_versions import in_registers
+from loopxform.recipes.row_tiles import in_row_tiles
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
-from loopxform.recipes.versions import REFUSALS, filling, is_counted, time_text, times
-from loopxform.records import record
+from loopxform.recipes.versions import REFUSALS, filling, time_text, times
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, possible, thresholds_of
@@ -62,34 +68,9 @@ ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
-IN_LOCAL_MEMORY = "groups, arrays in local memory"
-IN_LITTLE_MEMORY = "groups, small arrays in local memory"
 
-
-@record
-class Grouped:
-    """A nest with a group for each iteration: the number of iterations, the least number of those
-    that its work-items share at a time, how many of these there are, and how many such iterations
-    keep them busy; the same with arrays in local memory, where the host finds that they fit;
-    `alone` where that is all there is. `little` is the nest for smaller arrays, of which more
-    groups run at a time."""
-
-    tiled: Tiled
-    outer: Expr
-    inner: Expr
-    items: int
-    busy: int
-    local: Tiled | None = None
-    fits: tuple[Expr, ...] = ()
-    alone: bool = False
-    little: Grouped | None = None
-
-    @property
-    def kinds(self) -> dict[str, Tiled]:
-        """The nest in each version, by its label."""
-        few = {} if self.little is None else {IN_LITTLE_MEMORY: self.little.tiled}
-        local = {} if self.local is None else {IN_LOCAL_MEMORY: self.local}
-        return {"groups": self.tiled, **local, **few}
+PARTS = 8
+"""Where arrays take all of the local memory, partial results take one part of so many."""
 
 
 def grouped(
@@ -115,29 +96,25 @@ def grouped(
 
 
 def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
+    found = _of_groups(nest, limits, options, whole)
+    if found is None:
+        return None
+    tiles = in_row_tiles(nest, limits, options, found.least_in_registers)
+    return replace(found, tiles=tuple(tiles))
+
+
+def _of_groups(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
     tiled = possible(partial(one_nest, nest, {}, "group", limits, options, strict=True), *REFUSALS)
     if isinstance(tiled, LoopxformError):
         return _in_step(nest, limits, options) if whole else None
     if _is_one_sum(nest, tiled):
         return None
-    found = _counted(nest, tiled)
+    found = counted(nest, tiled)
     if found is None:
         return None
     if whole and _left(found.tiled, max(found.items, limits.costs.short_loop)):
         return _in_step(nest, limits, options)
     return _with_local_memory(found, nest, limits, options)
-
-
-def _counted(nest: Nest, tiled: Tiled) -> Grouped | None:
-    """A nest with a group for each iteration, where the host knows how many iterations it has, and
-    how many of them are shared."""
-    chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
-    inner = [_amount(nest.function, v) for v in tiled.choice.shared]
-    counted = [x for x in inner if x is not None]
-    if not all(is_counted(nest.function, x) for x in chain) or not counted:
-        return None
-    group = prod(tiled.sizes[n] for n in tiled.choice.group)
-    return Grouped(tiled, reduce(times, map(trip_count, chain)), _least(counted), group, group)
 
 
 def _left(tiled: Tiled, most: int) -> list[For]:
@@ -150,40 +127,6 @@ def _is_one_sum(nest: Nest, tiled: Tiled) -> bool:
     """Whether all that is shared is the one loop in the body."""
     inside = sequential(nest.innermost.body)
     return len(inside) == 1 and tiled.choice.shared == ((inside[0].var,),)
-
-
-def _amount(fn: Function, loops: tuple[str, ...]) -> Expr | None:
-    """The iterations of loops that are shared together, where the host knows them."""
-    found = [site.loop for v in loops for site in resolve(fn, v)[:1]]
-    if len(found) < len(loops) or not all(is_counted(fn, x) for x in found):
-        return None
-    return reduce(times, map(trip_count, found))
-
-
-def _least(amounts: Sequence[Expr]) -> Expr:
-    """The least of them, without those that are never the only least one."""
-    rest: list[Expr] = []
-    for x in dict.fromkeys(amounts):
-        if not any(_is_least(y, x) for y in rest):
-            rest = [y for y in rest if not _is_least(x, y)] + [x]
-    return reduce(lambda a, b: Bin("min", a, b), rest)
-
-
-def _is_least(e: Expr, other: Expr) -> bool:
-    """Whether an amount is known not to exceed another: a factor of a product (where it is not, the
-    product is 0 or less), one of two of which that is the larger, or the same less a number."""
-    more = (poly(other) - poly(e)).value
-    if isinstance(other, Bin) and other.op == "max":
-        return any(e == x or _is_least(e, x) for x in (other.left, other.right))
-    return e in _factors(other) or (more is not None and more > 0)
-
-
-def _factors(e: Expr) -> list[Expr]:
-    match e:
-        case Bin("*", left, right):
-            return [*_factors(left), *_factors(right)]
-        case _:
-            return [e]
 
 
 # ---------------------------------------------------------------- tiled nests
@@ -246,13 +189,17 @@ def items_alone(fn: Function, path: Path, limits: Limits, options: Options) -> T
 
 
 def _with_local_memory(found: Grouped, nest: Nest, limits: Limits, options: Options) -> Grouped:
-    """With slices that an iteration uses again in local memory, and arrays of an iteration."""
+    """With slices that an iteration uses again in registers or in local memory, where that has room
+    for longer ones, and arrays of an iteration."""
+    found = replace(found, rows=tuple(in_registers(nest, limits, options)))
     bounded = bounded_arrays(nest, limits.local_bytes // limits.costs.resident_groups, rows=False)
     if bounded is None:
         return found
     derive = partial(one_nest, bounded.nest, {}, "group", limits, options, strict=True)
     local = possible(derive, *REFUSALS)
     if isinstance(local, LoopxformError) or _beside(local) - _beside(found.tiled):
+        return found
+    if found.rows and longest(found.rows[-1].fits) >= longest(bounded.fits):
         return found
     return replace(found, local=local, fits=bounded.fits)
 
@@ -265,18 +212,35 @@ def _beside(mapped: Tiled) -> set[str]:
 def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
     """The same where sums must be in order: the work-items of a warp run these loops in step, from
     local memory, which has room for several such groups, and for more where arrays are small."""
-    if limits.warp < 2:
-        return None
-    few, many = limits.costs.in_step_groups, limits.costs.in_step_groups_at_most
-    found = _of_a_warp(nest, few, limits, options)
-    if found is None or not found.fits or many <= few:
-        return found
-    return replace(found, little=_of_a_warp(nest, many, limits, options))
+    costs, found = limits.costs, None
+    counts = (costs.in_step_groups_at_least, costs.in_step_groups, costs.in_step_groups_at_most)
+    rooms = {
+        count: what
+        for count, what in zip(counts, IN_STEP)
+        if count >= costs.in_step_groups_at_least
+    }
+    for count in sorted(rooms, reverse=True):
+        made = _of_a_warp(nest, count, limits, options) if limits.warp > 1 else None
+        if made is not None:
+            label = f"groups, {rooms[count]} in local memory"
+            found = replace(made, label=label if made.fits else IN_LOCAL_MEMORY, little=found)
+            if not made.fits:
+                break
+    return found
 
 
 def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Grouped | None:
-    """With arrays that leave room for so many groups."""
+    """With arrays that leave room for so many groups, and for parts of reductions beside them."""
     room = limits.local_bytes // groups
+    for most in (room, room - room // PARTS):
+        found = _in_room(nest, most, limits, options)
+        if found is None or not _beside(found.tiled) - declared(nest.function.body).keys():
+            return found
+    return None
+
+
+def _in_room(nest: Nest, room: int, limits: Limits, options: Options) -> Grouped | None:
+    """With arrays of so many bytes."""
     found = _in_a_warp(nest, room, limits, options)
     left = [] if found is None else _left(found.tiled, limits.costs.short_loop)
     if found is not None and takes_long(found.tiled.function, left):
@@ -303,7 +267,7 @@ def _in_a_warp(nest: Nest, room: int, limits: Limits, options: Options) -> Group
     sizes = {"Ty": 1, "Tx": limits.warp}
     derive = partial(one_nest, bounded.nest, sizes, "group", limits, options, strict=True)
     tiled = possible(derive, *REFUSALS)
-    found = None if isinstance(tiled, LoopxformError) else _counted(bounded.nest, tiled)
+    found = None if isinstance(tiled, LoopxformError) else counted(bounded.nest, tiled)
     return None if found is None else replace(found, fits=bounded.fits)
 
 
@@ -331,16 +295,30 @@ def versions_of(
         enough = named("suff_outer_par", _filling(items, found, limits))
         guard.append(Bin("<", outer, enough))
     if found is not None:
+        own = flat is None and items is not None
+        long = _long_rows(found, named) if own else None
         asked = _sufficient(found, named, limits, wide=flat is not None, alone=items is None)
-        versions += [] if asked is None else _groups(found, (*guard, *asked), limits)
+        if asked is not None:
+            rows = (*guard, *asked) if long is None else long
+            least = found.least_in_registers or 1
+            longer = (x for x in found.rows if longest(x.fits) >= least)
+            versions += [_of_rows(x, rows, limits) for x in longer]
+            versions += _groups(found, (*guard, *asked), limits)
     if flat is not None:
         about = "around each of the parallel loops inside"
         versions.append(Version("flat", about, flat, tuple(guard)))
     if items is not None:
+        versions += [] if found is None else [*_in_tiles(found, limits)]
         about = "a work-item for each iteration, in order"
         cost = time_text(items, limits) if found else ""
         versions.append(Version("items", about, items.derivation, (), cost))
     return taken_at_all(versions), named
+
+
+def _long_rows(found: Grouped, named: Thresholds) -> tuple[Expr, ...]:
+    """When rows are long enough for registers, however many there are."""
+    least = found.least_in_registers
+    return () if least is None else (Bin(">=", found.inner, named("suff_intra_par", least)),)
 
 
 def _sufficient(
@@ -355,29 +333,48 @@ def _sufficient(
         most = value_of(found.outer)
         never = most is not None and most * found.items < enough.value
         return None if never else [Bin(">=", busy, enough)]
-    return [] if alone else [Bin(">=", found.inner, named("suff_intra_par", found.busy))]
+    if alone:
+        return []
+    least = min(found.busy, longest(found.tiles[-1].fits) + 1) if found.tiles else found.busy
+    return [Bin(">=", found.inner, named("suff_intra_par", least))]
 
 
 def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
     """A group for each iteration, with arrays in local memory where they fit."""
     about, little = "a group for each iteration", found.little
-    smaller = [] if little is None else [_of_arrays(IN_LITTLE_MEMORY, little, guard, limits)]
+    smaller = [] if little is None else _groups(little, guard, limits)
     plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))
     if found.local is None:
         return [plain]
-    local = _of_arrays(IN_LOCAL_MEMORY, found, guard, limits)
+    local = _of_arrays(found, guard, limits)
     if not found.fits or found.alone:
         return [*smaller, local]
     return [*smaller, local, plain]
 
 
-def _of_arrays(label: str, found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
+def _of_rows(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
+    """A group for each iteration, with rows in registers."""
+    fits, cost = found.fits, time_text(found.tiled, limits)
+    about = f"a group for each row that fits{': ' if fits else ''}"
+    about += " && ".join(map(expr_text, fits))
+    return Version(found.in_registers, about, found.tiled.derivation, (*guard, *fits), cost)
+
+
+def _in_tiles(found: Grouped, limits: Limits) -> Iterator[Version]:
+    """A work-item for each iteration, with the rows of a group in local memory."""
+    for x in found.tiles:
+        about = "a work-item for each row, in order"
+        about += f", that fits: {' && '.join(map(expr_text, x.fits))}" if x.fits else ""
+        yield Version(x.label, about, x.tiled.derivation, x.fits, time_text(x.tiled, limits))
+
+
+def _of_arrays(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:
     """A group for each iteration, with arrays in local memory."""
     assert found.local is not None
     about, cost = "a group for each iteration", time_text(found.local, limits)
     if found.fits:
         about = f"{about} that fits: {' && '.join(map(expr_text, found.fits))}"
-    return Version(label, about, found.local.derivation, (*guard, *found.fits), cost)
+    return Version(found.label, about, found.local.derivation, (*guard, *found.fits), cost)
 
 
 def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:

@@ -29,6 +29,7 @@ from loopxform.recipes.operand_packing import (
     asynchronous,
     packed_operands,
 )
+from loopxform.recipes.private_arrays import in_item_registers
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
@@ -340,6 +341,7 @@ def _mapped(
     mapped = RECIPES[choice.recipe].map(w, nest, choice, options, limits)
     if isinstance(mapped, Uncopied):
         return mapped
+    in_item_registers(w, limits)
     text = "; ".join(x for x in (reason, mapped.remark) if x)
     fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
     return Tiled(

@@ -112,11 +112,13 @@ def _is_like(done: Tiled, plain: Tiled) -> bool:
 
 
 def parallelism(nest: Nest) -> Parallelism | None:
-    """None where there is not one sequential loop inside the parallel ones, or the host cannot
-    count the results."""
+    """None where there is not one sequential loop inside the parallel ones, or others under
+    conditions, or the host cannot count the results."""
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
     inside = sequential(nest.innermost.body)
-    if len(inside) != 1 or not all(is_counted(nest.function, x) for x in chain):
+    beside = (s for s in nest.innermost.body if isinstance(s, If))
+    held = any(isinstance(x, For) for s in beside for _, x in walk((s,)))
+    if len(inside) != 1 or held or not all(is_counted(nest.function, x) for x in chain):
         return None
     results = reduce(times, map(trip_count, chain))
     return Parallelism(

@@ -193,6 +193,15 @@ def _shapes(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _groups(path: str, key: str, value: object) -> tuple[str, ...]:
+    """Groups: work-items, and words of each."""
+    if not (
+        isinstance(value, list) and all(isinstance(x, str) and _GROUP.fullmatch(x) for x in value)
+    ):
+        raise _wrong(path, f"{key} must be work-items and words of each", f'{key} = ["256x16"]')
+    return tuple(value)
+
+
 def _widths(path: str, key: str, value: object) -> tuple[int, ...]:
     """How many components values have at most."""
     if not (isinstance(value, list) and all(_is_size(x) and x % 16 == 0 for x in value)):
@@ -221,6 +230,7 @@ _is_tile = re.compile(
 ).fullmatch
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
 _SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")
+_GROUP = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,2}")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))
 _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
@@ -232,6 +242,8 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "program_tiles": _changes,
     "attention_tiles": _shapes,
     "attention_widths": _widths,
+    "row_registers": _groups,
+    "row_tiles": _shapes,
     "costs": _costs,
 }
 

@@ -66,10 +66,11 @@ class Costs:
     A group that updates an array atomically has up to `update_copies` copies of each element in
     local memory, for neighbours that update the same one at the same time.
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit,
-    `in_step_groups` where work-items sum up in step, `in_step_groups_at_most` of smaller arrays:
-    what one waits for hides behind other groups, and behind the reads of the `in_step_unrolled`
-    iterations that are unrolled. An extremum that must be the first of its equals is found in
-    chunks of `extremum_terms`, an odd number, as for running values.
+    `in_step_groups` where work-items sum up in step, `in_step_groups_at_most` of smaller arrays,
+    `in_step_groups_at_least` of larger ones: what one waits for hides behind other groups, and
+    behind the reads of the `in_step_unrolled` iterations that are unrolled. An extremum that must
+    be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
+    values.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
@@ -125,6 +126,7 @@ class Costs:
     coarsened_items: int = 128
     update_copies: int = 1
     resident_groups: int = 2
+    in_step_groups_at_least: int = 3
     in_step_groups: int = 3
     in_step_groups_at_most: int = 6
     in_step_unrolled: int = 16
@@ -178,6 +180,11 @@ class Limits:
     would do without them.
     Attention is one kernel for values of at most so many components (`attention_widths`), by the
     first of `attention_tiles` that fits: work-items along rows and keys, rows and keys of each.
+    A row that a group works on lies in registers, where each work-item uses elements of its own, in
+    groups of the first of `row_registers` (work-items, and words that each has of rows) that has
+    room for it.
+    Rows that fit the first of `row_tiles` (rows, and words of all arrays for each; work-items along
+    rows and across) are copied through local memory where a work-item runs an iteration.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -212,6 +219,8 @@ class Limits:
     expanded_mib: int = 256
     attention_tiles: tuple[str, ...] = ("16x8 8x8", "16x16 8x4", "8x8 4x4")
     attention_widths: tuple[int, ...] = (64, 128)
+    row_registers: tuple[str, ...] = ()
+    row_tiles: tuple[str, ...] = ()
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES
@@ -238,6 +247,8 @@ MEASURED = (
     "packed_tiles",
     "split_tiles",
     "program_tiles",
+    "row_registers",
+    "row_tiles",
     "costs",
     *THRESHOLDS,
 )

@@ -9,6 +9,8 @@ from __future__ import annotations
 from loopxform.transforms.attention.online_softmax import OnlineSoftmax
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.derivation import Derivation, Record, possible, with_tiles
+from loopxform.transforms.edges.begin_at import BeginAt
+from loopxform.transforms.edges.bound_trips import BoundTrips
 from loopxform.transforms.edges.clamp_edges import ClampEdges
 from loopxform.transforms.edges.pad import Pad
 from loopxform.transforms.edges.separate_full_tiles import SeparateFullTiles
@@ -90,6 +92,7 @@ from loopxform.transforms.storage.scalarise import Scalarise
 from loopxform.transforms.storage.stage_filled import StageFilled
 from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.stage_terms import StageTerms
+from loopxform.transforms.storage.stripe import Stripe
 from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
 from loopxform.transforms.storage.unscalarise import Unscalarise
@@ -163,6 +166,9 @@ STEPS: dict[str, type[Step]] = {
         TurnAccesses,
         BufferSlice,
         BoundExtent,
+        BeginAt,
+        BoundTrips,
+        Stripe,
         ReuseStorage,
         PromoteToLocal,
         ClampEdges,
@@ -201,8 +207,10 @@ __all__ = [
     "STEPS",
     "Assume",
     "AtomicUpdates",
+    "BeginAt",
     "BlockCyclic",
     "BoundExtent",
+    "BoundTrips",
     "BoundingBox",
     "BufferBox",
     "BufferSlice",
@@ -272,6 +280,7 @@ __all__ = [
     "StageTerms",
     "Step",
     "StoreVectors",
+    "Stripe",
     "Stripmine",
     "Substitute",
     "SwizzleGroups",

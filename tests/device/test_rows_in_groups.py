@@ -1,9 +1,11 @@
-"""Loops with several sums over a row, a group for each row, which stays in local memory: what your
-C computes, for rows that fit and rows that do not."""
+"""Loops with several sums over a row, a group for each row, which stays in local memory or in
+registers, or for a tile of short rows: what your C computes, for rows that fit and rows that do
+not."""
 
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -59,8 +61,22 @@ EXPONENTIALS = c(
     "for (int j = 0; j < m; j++) b[i * m + j] = x[j] - most - logf(s); }",
     "int n, int m, const float *restrict a, float *restrict b",
 )
+UNIT = c(
+    "for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < m; j++) "
+    "s += a[i * m + j] * a[i * m + j]; if (s > 9) for (int j = 0; j < m; j++) a[i * m + j] /= s; }",
+    "int n, int m, double *restrict a",
+)
+LARGEST = c(
+    "for (int i = 0; i < n; i++) { float most = a[i][0], s = 0; for (int j = 1; j < m; j++) "
+    "if (a[i][j] > most) most = a[i][j]; for (int j = 0; j < m; j++) { b[i][j] = a[i][j] - most; "
+    "s += b[i][j]; } for (int j = 0; j < m; j++) b[i][j] /= s; }",
+    "int n, int m, const float a[restrict n][m], float b[restrict n][m]",
+)
 CASES = {"centred": CENTRED, "in-place": IN_PLACE, "moments": MOMENTS, "whole": WHOLE}
+MORE = {**CASES, "unit": UNIT, "largest": LARGEST}
 SMALL = replace(GENERIC, group_size=64, local_bytes=3 * 1024)
+FEW = replace(SMALL, row_registers=("8x2", "8x8"), row_tiles=("8x33 2x8", "4x66 4x8"))
+"""Room in registers for rows of 16 and 64 floats, in tiles for 33 and 65."""
 ROWS = (0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 192, 255, 256, 257, 700)
 """Around a warp, a group, and what fits into a half and a third of 3 KiB."""
 
@@ -73,6 +89,26 @@ def plan(case: str, *, reassociate: bool = False) -> Plan:
     options = Options(reassociate=reassociate, threshold=tuple(asked.items()))
     done = offload(routine.function, {}, SMALL, options)
     return emit.kernel(done.derivation, fp=PERMITTED["reassociate"] if reassociate else SEPARATE)
+
+
+@cache
+def plan_of_few(case: str, *, reassociate: bool, long: bool) -> Plan:
+    """The same with registers and tiles: registers for rows of two elements or more, or none."""
+    (routine,) = lx.loads(MORE[case])
+    asked = {"suff_outer_par_0": 5, **{f"suff_intra_par_{k}": 2 if long else 999 for k in (1, 2)}}
+    options = Options(reassociate=reassociate, threshold=tuple(asked.items()))
+    done = offload(routine.function, {}, FEW, options)
+    return emit.kernel(done.derivation, fp=PERMITTED["reassociate"] if reassociate else SEPARATE)
+
+
+def place(p: Plan, m: int) -> str:
+    """Where the kernel that a row of this length takes has it."""
+    ((number, _),) = launched(p, {"n": 3, "m": m}, not_known)
+    declared = re.findall(r"(__local )?\w+ \w+_row(\[[^]]*\])(\[)?", p.kernels[number].text)
+    kinds = {
+        "registers" if not local else "tiles" if two else "local" for local, _, two in declared
+    }
+    return " and ".join(sorted(kinds))
 
 
 def labels(p: Plan, m: int) -> set[str]:
@@ -100,13 +136,45 @@ def test_close_in_another_order(case: str) -> None:
         assert found.ok, (m, found.mismatches[0])
 
 
+PLACES = {
+    ("centred", True): ("registers", "registers", "tiles"),
+    ("in-place", True): ("registers", "registers", "tiles"),
+    ("moments", True): ("local", "local", "tiles"),
+    ("unit", True): ("registers", "registers", "tiles"),
+    ("largest", True): ("registers", "registers", "tiles"),
+    ("whole", True): ("local", "local", "tiles"),
+    ("centred", False): ("local", "local", "tiles"),
+    ("unit", False): ("local", "local", "tiles"),
+    ("largest", False): ("local", "local", "tiles"),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("case", "reassociate"), PLACES)
+def test_rows_in_registers_and_in_tiles(case: str, *, reassociate: bool) -> None:
+    """Lengths around what groups of 8 and registers hold, and tiles."""
+    source = CSource(text=MORE[case])
+    found = []
+    for long, lengths in ((True, (3, 17, 32)), (False, (15,))):
+        p = plan_of_few(case, reassociate=reassociate, long=long)
+        found += [place(p, m) for m in lengths]
+        for m in (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 34, 63, 64, 65, 66, 130):
+            done = run(p, source, choose(), {"n": 7, "m": m}, 12)
+            assert done.ok, (m, done.mismatches[0])
+    first, *_, tiled = found
+    assert (first, found[1], tiled) == PLACES[case, reassociate], found
+
+
 @pytest.mark.device
 def test_nan_and_the_signs_of_zeros() -> None:
     """As C has them, for sums and extrema in order."""
-    for case in ("centred", "in-place", "moments"):
-        (routine,) = lx.loads(CASES[case])
-        compiled = CompiledKernel(plan(case), choose())
-        reference = Library(CSource(text=CASES[case]), [routine.function])
+    plans = {name: [plan(name)] for name in ("centred", "in-place", "moments")}
+    for name in ("centred", "unit", "largest"):
+        plans[name] = [*plans.get(name, []), plan_of_few(name, reassociate=False, long=False)]
+    for case, p in ((name, p) for name, every in plans.items() for p in every):
+        (routine,) = lx.loads(MORE[case])
+        compiled = CompiledKernel(p, choose())
+        reference = Library(CSource(text=MORE[case]), [routine.function])
         for seed, m in enumerate((1, 17, 40, 64, 90)):
             args = arguments(routine.function, {"n": 4, "m": m}, seed)
             rows = args["a"].reshape(4, m)
@@ -136,6 +204,16 @@ def test_no_race_in_the_simulator(case: str, *, reassociate: bool) -> None:
         Program(p.start).run(args)
         if not reassociate or case == "whole":
             assert not compare({n: args[n] for n in found}, found)
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("case", ["unit", "largest"])
+@pytest.mark.parametrize("long", [False, True], ids=["tiles", "registers"])
+def test_no_race_in_registers_and_tiles(case: str, *, long: bool) -> None:
+    p = plan_of_few(case, reassociate=True, long=long)
+    every = [arguments(p.start, {"n": 5, "m": m}, 3) for m in (9, 16, 30)]
+    report, _ = simulate_all(p, every)
+    assert report.clean, report.findings
 
 
 @pytest.mark.device

@@ -10,7 +10,9 @@ from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.visit import after, loops, loops_around, walk
 from loopxform.transforms import (
     STEPS,
+    BeginAt,
     BoundExtent,
+    BoundTrips,
     BufferSlice,
     ClampEdges,
     CopyToLocal,
@@ -65,7 +67,7 @@ CHOSEN = (
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
     *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
-    *(BufferSlice, Reorder),
+    *(BufferSlice, Reorder, BeginAt, BoundTrips),
 )
 """What `Chooser` has parameters for."""
 
@@ -116,6 +118,8 @@ class Chooser:
             lambda: Permute(self.own_array(fn), rng.choice([("1", "0"), ("0",)])),
             lambda: BoundExtent(self.own_array(fn), (rng.choice(["3", "40"]),)),
             lambda: PromoteToLocal(self.own_array(fn)),
+            lambda: BeginAt(self.loop(fn), rng.choice("001")),
+            lambda: BoundTrips(self.loop(fn), rng.choice(["2", "3", "40"])),
             lambda: Relayout(self.array(fn), tuple(rng.choice(["1,0", "0,2,1"]).split(","))),
             lambda: CopyToLocal(self.array(fn), self.loop(fn)),
             lambda: self.copy_to_private(fn),

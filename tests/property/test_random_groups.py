@@ -8,6 +8,7 @@ meet, unset values and accesses out of bounds.
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from dataclasses import replace
@@ -82,6 +83,8 @@ SMALL = replace(
     group_size=64,
     local_bytes=600,
     compute_units=1,
+    row_registers=("4x2", "8x12"),
+    row_tiles=("3x30 2x2", "2x60 2x4"),
     costs=replace(Costs(), short_loop=2, combined_alone=3),
 )
 ROWS_HEAD = """void f(int n, int m, int p, @{const |}@{float|double} A[restrict n + 1][m + 9],
@@ -140,6 +143,11 @@ def rows_text(rng: random.Random) -> str:
     return drawn(ROWS_HEAD, rng) + "".join(f"    {x}\n" for x in lines) + end
 
 
+def rows_of_integers(rng: random.Random) -> str:
+    """The same of numbers that wrap around, to be summed up in any order."""
+    return rows_text(rng).replace("float", "unsigned").replace("double", "unsigned")
+
+
 def derivations(fn: Function, rng: random.Random) -> dict[str, Derivation]:
     """By the recipe, and in versions of which the thresholds choose one."""
     sizes = {"Ty": rng.choice((1, 2, 4)), "Tx": rng.choice((1, 2, 3, 8))}
@@ -187,6 +195,8 @@ def check(name: str, source: str, counts: Counter[str]) -> None:
             if not any(x in e.message for x in ("it is never touched", "has no fixed size")):
                 raise
             continue
+        counts["registers"] += '"stripe"' in json.dumps(derivation.to_json())
+        counts["tiles"] += "tiles of" in json.dumps(derivation.to_json())
         counts["slices"] += "buffer-slice" in str(derivation.to_json())
         counts["local memory"] += "__local" in "".join(k.text for k in plan.kernels)
         counts["barriers"] += any("barrier(" in k.text for k in plan.kernels)
@@ -229,6 +239,16 @@ def test_random_rows(seed: int) -> None:
     assert counts["slices"] >= 3, counts
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_random_rows_in_any_order(seed: int) -> None:
+    counts = Counter[str]()
+    for n in range(8):
+        name = f"rows of integers {seed * 1000 + n}"
+        check(name, rows_of_integers(random.Random(name)), counts)
+    assert counts["registers"] >= 2, counts
+    assert counts["tiles"] >= 3, counts
+
+
 FOR_ALL = """void f(int n, int m, int p, float A[restrict n + 1][m + 9],
   float X[restrict n + 1][m + 9], float C[restrict n + 1][3])
 {
@@ -259,6 +279,16 @@ def test_many_random_rows(seed: int) -> None:
         name = f"rows {seed * 1000 + n}"
         check(name, rows_text(random.Random(name)), counts)
     assert counts["slices"] >= 20, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 103))
+def test_many_random_rows_in_any_order(seed: int) -> None:
+    counts = Counter[str]()
+    for n in range(40):
+        name = f"rows of integers {seed * 1000 + n}"
+        check(name, rows_of_integers(random.Random(name)), counts)
+    assert counts["registers"] >= 8, counts
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ STATEMENTS = (
     "for (int j = @hi - 1; j >= @lo; j--) { @c s += A[@r][@x] - X[@r][j]; }",
     "if (s > 3) { for (int j = @lo; j < @hi; j++) A[@r][j] = s; } "
     "else { for (int j = @lo; j < @hi; j++) A[@r][j] = j; }",
+    "if (s > 3) { for (int j = @lo; j < @hi; j++) A[@r][@x] @op @v; s += A[@r][@k]; }",
     "for (int t = 0; t < p; t++) { for (int j = @lo; j < @hi; j++) X[@r][j] = A[@r][j] + t; "
     "for (int j = @lo; j < @hi; j++) A[@r][j] = X[@r][@x]; }",
     "s += A[@r][@k]; X[@r][@k] @op s;",

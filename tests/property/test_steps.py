@@ -54,7 +54,7 @@ SWEPT_ELSEWHERE = {
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
-    *("row-sums", "defer-update", "rows-apart"),
+    *("row-sums", "defer-update", "rows-apart", "stripe"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups, rows,
 attention and tables."""

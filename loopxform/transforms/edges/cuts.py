@@ -8,20 +8,29 @@ from functools import partial
 
 from loopxform.analysis.context import always
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Bin, Cast, Expr, Function, Load
+from loopxform.ir.nodes import Bin, Cast, Expr, For, Function, Load, Stmt
 from loopxform.ir.visit import Path, at, map_stmt_exprs, replace_at, stmt_exprs, walk, walk_expr
+from loopxform.transforms.edges.bounds import fixed_trips
 
 
 def drop_cuts(fn: Function, within: Path) -> Function:
     """`fn` without the operands of min, inside the statement at `within`, that another operand is
-    proven never to exceed: in bounds of loops and in subscripts."""
+    proven never to exceed: in bounds of loops and in subscripts. A loop over work-items keeps the
+    operand that gives it a fixed number of these."""
     for path, found in reversed(list(walk(fn.body))):
         if path[: len(within)] == within and any(map(_has_min, stmt_exprs(found))):
             s = at(fn, path)
             new = map_stmt_exprs(s, partial(_without_min, fn, path))
-            if new != s:
+            if new != s and not _loses_items(s, new):
                 fn = replace_at(fn, path, (map_stmt_exprs(new, _tidy),))
     return fn
+
+
+def _loses_items(s: Stmt, new: Stmt) -> bool:
+    """Whether a loop over work-items would not have a fixed number of them any more."""
+    if not (isinstance(s, For) and isinstance(new, For)) or s.level is None:
+        return False
+    return fixed_trips(s) is not None and fixed_trips(new) is None
 
 
 def _has_min(e: Expr) -> bool:

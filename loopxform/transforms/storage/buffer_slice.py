@@ -4,9 +4,11 @@
 Each iteration of a loop works on a buffer of its own for the slice of an array that it uses: all
 uses agree in some subscripts, which keep their values in an iteration, and the buffer has the other
 dimensions. It is filled first where the iteration reads what it has not written, and copied back
-last where it writes. Legal where the part of the array that the program touches is known, as much
-of it as is copied exists, and each element that is copied back is certainly written in the same
-iteration: nothing else is written, and nothing outside of the array is read. (`stage_mem` of Exo;
+last where it writes; where all that writes stands under one condition, at the end of that. What no
+loop inside reads, before anything is written, is read where it was. Legal where the part of the
+array that the program touches is known, and as much of it as is copied exists. Each element that is
+copied back must certainly be written in the same iteration, or the slice be that of no other one:
+then it gets the value that it had. (`stage_mem` of Exo;
 `cache_read` and `cache_write` of TVM; scratch pad memory, Kandemir et al., 2001.)
 """
 
@@ -20,7 +22,7 @@ from loopxform.analysis.context import always
 from loopxform.analysis.extent import Extent, existing_box
 from loopxform.analysis.privatise import exposed_read
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import Poly, poly
+from loopxform.ir.affine import Poly, poly, to_expr
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -31,6 +33,7 @@ from loopxform.ir.nodes import (
     Expr,
     For,
     Function,
+    If,
     Load,
     Opaque,
     Return,
@@ -42,6 +45,7 @@ from loopxform.ir.visit import (
     LoopSite,
     declared,
     loads,
+    loops_around,
     map_body,
     map_exprs,
     names,
@@ -101,7 +105,7 @@ class BufferSlice(Step):
         assert isinstance(found, _Buffer)
         if not found.back:
             return f"an iteration reads one slice of {self.array}, and writes none of it"
-        return f"an iteration uses one slice of {self.array}, and certainly writes all of it"
+        return f"an iteration uses one slice of {self.array}, which is its own, or written by it"
 
 
 @record
@@ -120,10 +124,9 @@ class _Buffer:
 
     def function(self, step: str) -> Function:
         loop = self.site.loop
-        body = map_exprs(loop.body, self.in_buffer)
         first = (self.copy(step, back=False),) if self.filled else ()
-        last = (self.copy(step, back=True),) if self.back else ()
-        whole = replace(loop, body=(self.decl(step), *first, *body, *last))
+        body = self.with_copy_back(self.redirected, step) if self.back else self.redirected
+        whole = replace(loop, body=(self.decl(step), *first, *body))
         return replace_at(self.fn, self.site.path, (whole,))
 
     def decl(self, step: str) -> Decl:
@@ -143,6 +146,34 @@ class _Buffer:
         ends = (element, kept) if back else (kept, element)
         move = Assign(*ends, label=f"copy_{self.target}", origin=origin)
         return copy_nest(self.fn, move, own, self.extents)
+
+    def with_copy_back(self, body: tuple[Stmt, ...], step: str) -> tuple[Stmt, ...]:
+        """A body that copies the buffer back last, under the condition that it writes to it."""
+        copy, n = self.copy(step, back=True), self.writing_branch(body)
+        if n is None:
+            return (*body, copy)
+        branch = body[n]
+        assert isinstance(branch, If)
+        return (*body[:n], replace(branch, then=(*branch.then, copy)), *body[n + 1 :])
+
+    def writing_branch(self, body: tuple[Stmt, ...]) -> int | None:
+        """The place of the one statement that writes to the buffer, where that is under a
+        condition."""
+        writing = [n for n, s in enumerate(body) if self.target in writes((s,))]
+        branch = body[writing[0]] if len(writing) == 1 else None
+        known = isinstance(branch, If) and self.target not in writes(branch.orelse)
+        return writing[0] if known else None
+
+    @property
+    def redirected(self) -> tuple[Stmt, ...]:
+        """The body with the buffer in the place of the slice, but for what statements of its own
+        read before it writes any of that."""
+        body = self.site.loop.body
+        first = next((n for n, s in enumerate(body) if self.array in writes((s,))), len(body))
+        kept = (isinstance(s, Assign) and n < first for n, s in enumerate(body))
+        return tuple(
+            s if plain else map_exprs((s,), self.in_buffer)[0] for s, plain in zip(body, kept)
+        )
 
     def in_buffer(self, e: Expr) -> Expr:
         if not isinstance(e, Load) or e.array != self.array:
@@ -167,9 +198,13 @@ class _Buffer:
         """Whether an iteration has written all that is copied back, and with `reads` whatever it
         reads, before."""
         loop = self.site.loop
-        body = map_exprs(loop.body, self.in_buffer) if reads else map_body(loop.body, self._written)
-        outside = replace(loop, body=(*body, self.copy("", back=True)))
-        fn = replace_at(self.fn, self.site.path, (self.decl(""), outside))
+        body = self.redirected if reads else map_body(loop.body, self._written)
+        n, body = self.writing_branch(body), self.with_copy_back(body, "")
+        if n is not None and not reads:  # nothing is copied back where nothing is written
+            branch = body[n]
+            assert isinstance(branch, If)
+            body = (*body[:n], *branch.then, *body[n + 1 :])
+        fn = replace_at(self.fn, self.site.path, (self.decl(""), replace(loop, body=body)))
         *above, last = self.site.path
         return exposed_read(fn, (*above, last + 1), self.target) is None
 
@@ -204,10 +239,27 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
         return buffer
     if buffer.covered(reads=True):
         return replace(buffer, filled=False, back=True)
-    if buffer.covered(reads=False):
+    if buffer.covered(reads=False) or _is_own(fn, site, found):
         return replace(buffer, back=True)
     text = f"an iteration of '{site.loop.var}' may leave elements of the slice of '{array}' alone"
     return Obstacle(_WRITTEN, text, remedy="leave it where it is")
+
+
+def _is_own(fn: Function, site: LoopSite, fixed: tuple[Expr | None, ...]) -> bool:
+    """Whether no iteration that may run at the same time has the slice: the variable of each
+    parallel loop, by a number, is in a subscript of its own."""
+    loops = (*(x for x in loops_around(fn, site.path) if x.parallel), site.loop)
+    own = {s.var for s in loops}
+    found = set[str]()
+    for p in (poly(e) for e in fixed if e is not None):
+        mentioned = {v for v in own if p.mentions(v)}
+        if len(mentioned) == 1:
+            (var,) = mentioned
+            factor = p.coefficient(var)
+            known = factor.value and p.without(var) + factor * poly(Var(var)) == p
+            rest = names(to_expr(p.without(var)))
+            found |= mentioned if known and not rest & writes(fn.body) else set()
+    return found == own
 
 
 def _own_box(fn: Function, array: str) -> Extent | None:

@@ -71,7 +71,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: assume, atomic-updates, block-cyclic, "),
+        ("", "'' is not a step", "steps: assume, atomic-updates, begin-at, block-cyclic, "),
         (
             "mosaic i",
             "'mosaic' is not a step",

@@ -24,6 +24,10 @@ SCALED = c(
     "for (int j = 0; j < m; j++) a[i][j] *= s; }",
     OWN,
 )
+SCALE = "for (int j = 0; j < m; j++) a[i][j] *= s;"
+PERHAPS_SCALED = SCALED.replace(SCALE, f"if (s > 0) {{ {SCALE} }}")
+IN_TWO_BRANCHES = SCALED.replace(SCALE, f"if (s > 0) {{ {SCALE} }} if (s < -9) a[i][0] = 1;")
+PERHAPS_ALL_BUT_ONE = PERHAPS_SCALED.replace(SCALE, SCALE.replace("j = 0", "j = 1"))
 FIRST_WRITTEN = c(
     "for (int i = 0; i < n; i++) { float s = 0; "
     "for (int j = 0; j < m; j++) { b[i][j] = a[i][j] * 2; s += b[i][j]; } "
@@ -45,10 +49,17 @@ SOME = c(
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (a[i][j] < 0) a[i][j] = 0;",
     OWN,
 )
+SOME_OF_ALL = SOME.replace("a[i][j]", "a[0][j]")
 ALL_BUT_ONE = c(
     "for (int i = 0; i < n; i++) { float s = 0; for (int j = 0; j < m; j++) s += a[i][j]; "
     "for (int j = 1; j < m; j++) a[i][j] = s; }",
     OWN,
+)
+BUT_ONE_OF_ALL = ALL_BUT_ONE.replace("a[i][j]", "a[0][j]")
+IN_A_BRANCH = PERHAPS_ALL_BUT_ONE.replace("a[i][j]", "a[0][j]")
+OF_PAIRS = c(
+    "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (b[i][j] > i) a[i / 2][j] = 1;",
+    TWO.replace("const float a", "float a").replace("float b", "const float b"),
 )
 NEIGHBOURS = c(
     "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) b[i][j] = a[i][j] - a[i - 1][j];",
@@ -81,8 +92,13 @@ LISTINGS = {
     "written": (CENTRED, "buffer-slice b i r"),
     "flat": (FLAT, "buffer-slice a i"),
     "in-place": (SCALED, "buffer-slice a i"),
+    "in-place-under-a-condition": (PERHAPS_SCALED, "buffer-slice a i"),
     "in-place-of-a-forall": (SCALED, "parallelise i", "buffer-slice a i"),
     "written-before-it-is-read": (FIRST_WRITTEN, "buffer-slice b i"),
+    "perhaps-written": (SOME, "buffer-slice a i"),
+    "not-all-written": (ALL_BUT_ONE, "buffer-slice a i"),
+    "written-in-two-branches": (IN_TWO_BRANCHES, "buffer-slice a i"),
+    "not-all-written-in-a-branch": (PERHAPS_ALL_BUT_ONE, "buffer-slice a i"),
     "planes": (PLANES, "buffer-slice a i"),
     "in-an-inner-loop": (PLANES, "buffer-slice a k#2"),
     "of-all-iterations": (CARRIED, "buffer-slice a i"),
@@ -95,8 +111,10 @@ REFUSALS = {
     "no-slice": (CENTRED, "buffer-slice a j#1"),
     "own-array": (CENTRED, "buffer-slice a i", "buffer-slice a_row i"),
     "row-that-is-not-there": (ONE_MORE, "buffer-slice a i"),
-    "perhaps-written": (SOME, "buffer-slice a i"),
-    "not-all-written": (ALL_BUT_ONE, "buffer-slice a i"),
+    "perhaps-written": (SOME_OF_ALL, "buffer-slice a i"),
+    "not-all-written": (BUT_ONE_OF_ALL, "buffer-slice a i"),
+    "of-pairs-of-iterations": (OF_PAIRS, "buffer-slice a i"),
+    "under-a-condition-of-all": (IN_A_BRANCH, "buffer-slice a i"),
     "neighbours": (NEIGHBOURS, "buffer-slice a i"),
     "by-key": (BY_KEY, "buffer-slice a i"),
     "row-that-moves": (MOVED, "buffer-slice a i"),
