@@ -186,6 +186,8 @@ CODES: dict[str, str] = {
     "LX215": "No update of an array that can wait for the end of the loop.",
     "LX216": "No row of a summed-area table that is the sum of two rows.",
     "LX219": "No statement that can move behind those that follow it.",
+    "LX229": "No conditions that only choose what is stored.",
+    "LX230": "No scalar whose one value could be computed where it is used.",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",

@@ -47,8 +47,10 @@ from loopxform.transforms.restructure.distribute import Distribute
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
 from loopxform.transforms.restructure.final_value import FinalValue
+from loopxform.transforms.restructure.forward_substitute import ForwardSubstitute
 from loopxform.transforms.restructure.fuse import Fuse
 from loopxform.transforms.restructure.hoist import Hoist
+from loopxform.transforms.restructure.if_convert import IfConvert
 from loopxform.transforms.restructure.interchange import Interchange
 from loopxform.transforms.restructure.name_terms import NameTerms
 from loopxform.transforms.restructure.normalise import Normalise
@@ -127,6 +129,8 @@ STEPS: dict[str, type[Step]] = {
         Distribute,
         DistributeGuard,
         DeferUpdate,
+        IfConvert,
+        ForwardSubstitute,
         Fuse,
         Hoist,
         Rematerialise,
@@ -220,9 +224,11 @@ __all__ = [
     "ExitFlag",
     "Expand",
     "FinalValue",
+    "ForwardSubstitute",
     "Fuse",
     "FuseStages",
     "Hoist",
+    "IfConvert",
     "Index32",
     "Interchange",
     "LookBack",
