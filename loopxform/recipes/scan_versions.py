@@ -22,18 +22,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Expr, For, Tile
 from loopxform.ir.visit import loads, names, resolve, stmt_exprs, walk
 from loopxform.model.footprint import linear
 from loopxform.model.saturation import filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes import versions
-from loopxform.recipes.deriving import Work
 from loopxform.recipes.nested_versions import WITHOUT_REUSE
+from loopxform.recipes.running_loop import converted_loop
 from loopxform.recipes.scan_rows import stays_in_order
 from loopxform.recipes.split_scan import in_chunks
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -42,9 +40,7 @@ from loopxform.recipes.versions import REFUSALS, all_terms, parallelism
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
-from loopxform.transforms import Carry, Normalise, possible, thresholds_of
-from loopxform.transforms.sites import ascending
-from loopxform.transforms.storage.carry import carried_arrays
+from loopxform.transforms import possible, thresholds_of
 
 
 def in_versions(
@@ -110,19 +106,15 @@ def _scanned(nest: Nest) -> _Scanned | None:
     inside = sequential(nest.innermost.body)
     if len(inside) != 1 or len([s for s in nest.innermost.body if isinstance(s, For)]) != 1:
         return None
-    w = Work(nest.alone().derivation.titled("Running values of the rows"), {})
     (loop,) = inside
-    for array in carried_arrays(w.fn, loop):
-        w.attempt(Carry(array, loop.var, fresh(w.fn, f"{array}_last")))
-    if ascending(resolve(w.fn, loop.var)[0]):
-        w.attempt(Normalise(loop.var))
-    scanned = nest.alone().of(w.derivation)
-    found, (site,) = parallelism(scanned), resolve(w.fn, loop.var)
+    titled = nest.alone().derivation.titled("Running values of the rows")
+    running = converted_loop(titled, loop.var)
+    if running is None:
+        return None
+    scanned = nest.alone().of(running.derivation)
+    found, (site,) = parallelism(scanned), resolve(scanned.function, loop.var)
     total = None if found is None or found.terms is not None else all_terms(nest)
     if found is None or (found.terms is None and total is None):
-        return None
-    scan = scan_of(w.fn, site.path)
-    if not isinstance(scan, Scan) or scan.only_reduces:
         return None
     along = _is_along(scanned, site.loop)
     return _Scanned(scanned, site.loop, found.results, found.terms, total, along)

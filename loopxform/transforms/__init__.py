@@ -52,8 +52,10 @@ from loopxform.transforms.restructure.fuse import Fuse
 from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.if_convert import IfConvert
 from loopxform.transforms.restructure.interchange import Interchange
+from loopxform.transforms.restructure.merge_copy import MergeCopy
 from loopxform.transforms.restructure.name_terms import NameTerms
 from loopxform.transforms.restructure.normalise import Normalise
+from loopxform.transforms.restructure.peel import Peel
 from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
@@ -131,6 +133,8 @@ STEPS: dict[str, type[Step]] = {
         DeferUpdate,
         IfConvert,
         ForwardSubstitute,
+        MergeCopy,
+        Peel,
         Fuse,
         Hoist,
         Rematerialise,
@@ -233,6 +237,7 @@ __all__ = [
     "Interchange",
     "LookBack",
     "MapTo",
+    "MergeCopy",
     "NameTerms",
     "Normalise",
     "OnlineSoftmax",
@@ -240,6 +245,7 @@ __all__ = [
     "PackOperands",
     "Pad",
     "Parallelise",
+    "Peel",
     "Permute",
     "Pipeline",
     "Privatise",

@@ -77,7 +77,11 @@ def _facts(e: Expr, taken: bool, context: Context) -> Iterator[Bound]:
         case Bin("<" | ">" | "<=" | ">=" | "==" | "!=" as op, left, right):
             holds, difference = op if taken else _NEGATED[op], poly(left) - poly(right)
             alone = [x.name for x in (left, right) if isinstance(x, Var)]
-            moving = [v for v in _innermost_first(context) if difference.coefficient(v).constant in (1, -1)]
+            moving = [
+                v
+                for v in _innermost_first(context)
+                if difference.coefficient(v).constant in (1, -1)
+            ]
             for name in [v for v in moving if v in alone] or moving[:1] or dict.fromkeys(alone):
                 yield from _fact(name, holds, difference, context)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, Un, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, If, Select, Stmt, Un, Var
+from loopxform.ir.visit import map_body, map_stmt_exprs
 
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
@@ -43,3 +46,43 @@ def _is_first(loop: For, op: str, end: Expr) -> bool | None:
     if op in ((">", "<=") if up else ("<", ">=")):
         return op in ("<=", ">=") if 0 <= further < abs(step) else None
     return op in ("<", ">") if 0 < further <= abs(step) else None
+
+
+def decided(body: tuple[Stmt, ...], loop: For, *, first: bool) -> tuple[Stmt, ...]:
+    """The body of a loop as the first iteration runs it, or the others do: without the conditions
+    that tell them apart."""
+
+    def plain(e: Expr) -> Expr:
+        if isinstance(e, Select) and (holds := decide(e.cond)) is not None:
+            return e.then if holds else e.orelse
+        return e
+
+    def decide(cond: Expr) -> bool | None:
+        return decision(cond, lambda e: None if (x := is_first(loop, e)) is None else x == first)
+
+    def without(s: Stmt) -> tuple[Stmt, ...]:
+        s = map_stmt_exprs(s, plain)
+        holds = decide(s.cond) if isinstance(s, If) else None
+        if not isinstance(s, If) or holds is None:
+            return (s,)
+        return s.then if holds else s.orelse
+
+    return map_body(body, without)
+
+
+def decision(cond: Expr, known: Callable[[Expr], bool | None]) -> bool | None:
+    """What a condition is, by what is known of those that it is made of; None where that does not
+    say."""
+    match cond:
+        case Const(value):
+            return bool(value)
+        case Un("!", operand):
+            inner = decision(operand, known)
+            return None if inner is None else not inner
+        case Bin("&&" | "||" as op, left, right):
+            a, b = decision(left, known), decision(right, known)
+            if (op == "||") in (a, b):
+                return op == "||"
+            return None if a is None or b is None else op == "&&"
+        case _:
+            return known(cond)

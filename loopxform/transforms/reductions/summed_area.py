@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from loopxform.ir.affine import poly, simplify
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, For, Load, Select, Un, Var
 from loopxform.ir.visit import loads, names, stmt_exprs, substitute, walk, writes
 from loopxform.records import record
-from loopxform.transforms.edges.first_iteration import is_first
+from loopxform.transforms.edges.first_iteration import decision, is_first
 
 Term: TypeAlias = tuple[int, Expr]
 Decide: TypeAlias = Callable[[Expr], bool | None]
@@ -106,25 +107,14 @@ def _matched(loop: For, rows: For | None, store: Assign, *, has_first: bool) -> 
 def _deciding(loop: For, rows: For | None, *, first: bool, first_row: bool) -> Decide:
     """What conditions are in the first iteration of a loop, or not; None of others."""
 
-    def decide(cond: Expr) -> bool | None:
-        match cond:
-            case Const(value):
-                return bool(value)
-            case Un("!", operand):
-                inner = decide(operand)
-                return None if inner is None else not inner
-            case Bin("&&" | "||" as op, left, right):
-                a, b = decide(left), decide(right)
-                if (op == "||") in (a, b):
-                    return op == "||"
-                return None if a is None or b is None else op == "&&"
+    def told(cond: Expr) -> bool | None:
         for x, holds in ((loop, first), (rows, first_row)):
-            told = is_first(x, cond) if x is not None else None
-            if told is not None:
-                return told == holds
+            says = is_first(x, cond) if x is not None else None
+            if says is not None:
+                return says == holds
         return None
 
-    return decide
+    return partial(decision, known=told)
 
 
 def _sorted(terms: Sequence[Term], array: str) -> tuple[list[tuple[int, Load]], list[Term]] | None:
