@@ -24,6 +24,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
+    Cast,
     Const,
     Copy,
     Decl,
@@ -94,8 +95,9 @@ class RowSums(Step):
         own = types[self.array]
         if own is BOOL or any(type_of(e, types).is_float != own.is_float for e in found.sums):
             return f"'{self.array}' would be rounded to another type"
-        sums = [type_of(e, types) for e in found.sums if self.array in names(e)]
-        if own.is_integer and any(promote(t).bytes < own.bytes for t in sums):
+        sums = [e for e in found.sums if self.array in names(e)]
+        kept = (e.type if isinstance(e, Cast) else promote(type_of(e, types)) for e in sums)
+        if own.is_integer and any(t.bytes < own.bytes for t in kept):
             return f"elements of '{self.array}' are converted to a narrower type"
         return None
 

@@ -83,7 +83,7 @@ def _matched(loop: For, rows: For | None, store: Assign, *, has_first: bool) -> 
     cases = dict[tuple[bool, bool], list[Term]]()
     for first_row in (False, True) if rows else (False,):
         for first in (False, True) if has_first else (False,):
-            decide = _deciding(loop, rows, first=first, first_row=first_row)
+            decide = _deciding((loop if has_first else None, first), (rows, first_row))
             cases[first_row, first] = list(_terms(store.value, array, 1, decide))
     inner, *others = (_sorted(terms, array) for terms in cases.values())
     if any(x is None for x in (inner, *others)):
@@ -104,14 +104,14 @@ def _matched(loop: For, rows: For | None, store: Assign, *, has_first: bool) -> 
     return Table(store, left, above, corner, tuple(rest), sums, rows, has_first)
 
 
-def _deciding(loop: For, rows: For | None, *, first: bool, first_row: bool) -> Decide:
-    """What conditions are in the first iteration of a loop, or not; None of others."""
+def _deciding(*at: tuple[For | None, bool]) -> Decide:
+    """What conditions are in the first iterations of loops, or in others; None of others."""
 
     def told(cond: Expr) -> bool | None:
-        for x, holds in ((loop, first), (rows, first_row)):
-            says = is_first(x, cond) if x is not None else None
+        for loop, first in at:
+            says = is_first(loop, cond) if loop is not None else None
             if says is not None:
-                return says == holds
+                return says == first
         return None
 
     return partial(decision, known=told)

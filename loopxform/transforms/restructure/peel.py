@@ -14,10 +14,10 @@ from typing import ClassVar
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Expr, Function, If
-from loopxform.ir.visit import replace_at, stmt_exprs, substitute_body, walk, walk_expr, writes
+from loopxform.ir.visit import replace_at, substitute_body, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.edges.first_iteration import decided, is_first
+from loopxform.transforms.edges.first_iteration import decided
 from loopxform.transforms.sites import one_loop, plain_loop, trusted
 
 
@@ -40,8 +40,7 @@ class Peel(Step):
             text = f"the loop over '{loop.var}' has no first iteration that could run before it"
             remedy = "name a loop that runs in order, by a constant step"
             return (Obstacle("LX231", text, where, remedy=remedy),)
-        asked = (x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in walk_expr(e))
-        if not any(is_first(loop, x) is not None for x in asked):
+        if all(decided(loop.body, loop, first=f) == loop.body for f in (True, False)):
             text = f"the loop over '{loop.var}' has no condition that tells the first iteration"
             return (Obstacle("LX231", text, where, remedy="name a loop such as: if (i == 0) ..."),)
         return ()
