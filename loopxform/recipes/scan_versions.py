@@ -42,6 +42,9 @@ from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import possible, thresholds_of
 
+TILES: tuple[Mapping[str, int], ...] = ({}, {"Tk": 32}, {"Tx": 32, "Tk": 32})
+"""Sizes of tiles of rows, those that need most local memory first."""
+
 
 def in_versions(
     nest: Nest, plain: Tiled, given: Mapping[str, int], limits: Limits, options: Options
@@ -151,7 +154,8 @@ class _Versions:
             return [self._last()]
         order = "reassociate" if self.options.reassociate else ""
         if stays_in_order(found.nest.function, found.loop.var, order):
-            return [*self._lanes("a group for each row, whose chunks run in order"), self._last()]
+            lanes = "a group for each row, whose chunks run in order"
+            return [*self._tiles(), *self._lanes(lanes), self._last()]
         groups = self._groups({})
         if groups is None:
             return [self._last()]
@@ -169,12 +173,28 @@ class _Versions:
         about = "a group for each row, chunk after chunk"
         made.append(self._version("groups", about, groups, found.is_long(wide)))
         lanes = "a group for each row, of the work-items that run in lockstep"
-        return [*made, *self._lanes(lanes), self._last()]
+        return [*made, *self._tiles(), *self._lanes(lanes), self._last()]
 
     def _are_short(self, least: int) -> bool:
         """Whether rows have fewer elements than that, as can be told in advance."""
         number = None if self.found.length is None else value_of(self.found.length)
         return number is not None and number < least
+
+    def _tiles(self) -> list[tuple[Version, Tiled]]:
+        """A work-item for each of many rows, in tiles that go through local memory."""
+        derive = partial(one_nest, self.found.nest, recipe="scan-tiles")
+        for given in TILES:
+            tried = partial(derive, given, limits=self.limits, options=self.options, strict=True)
+            done = possible(tried, *REFUSALS)
+            if not isinstance(done, LoopxformError):
+                break
+        else:
+            return []
+        many = filling_groups(self.limits, done.sizes["Tx"]) * done.sizes["Tx"]
+        asked = Bin(">=", self.found.rows, self.named("suff_outer_par", many))
+        wide = self.found.is_long(self.named("suff_intra_par", self.limits.warp))
+        about = "a work-item for each row, tiles of which go through local memory"
+        return [self._version("tiles", about, done, asked, wide)]
 
     def _lanes(self, about: str) -> list[tuple[Version, Tiled]]:
         lanes = self._groups({"Tx": self.limits.warp}) if self.limits.warp > 1 else None
