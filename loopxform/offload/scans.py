@@ -11,9 +11,10 @@ groups of the device can wait for others: `single_pass`.)
 
 from __future__ import annotations
 
+from loopxform.analysis.running import NoScan, scan_of
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
-from loopxform.ir.visit import loops, walk
+from loopxform.ir.visit import loops, resolve, walk
 from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
 from loopxform.offload.single_pass import in_one_pass
@@ -65,6 +66,7 @@ def _peeled(program: Program, s: For, allowed: str) -> bool:
     titled = program.derivation.titled(f"The first iteration of {s.var} apart")
     found = running_loop(titled, s.var, Peel(s.var))
     if found is None:
+        program.hints.setdefault(s.var, _no_scan(program, s))
         return False
     step = ReduceThenScan(s.var, str(program.costs.scan_terms), allowed)
     why = step.check(found.derivation.function)
@@ -73,6 +75,12 @@ def _peeled(program: Program, s: For, allowed: str) -> bool:
         return False
     program.derivation = titled.then(Peel(s.var))
     return True
+
+
+def _no_scan(program: Program, s: For) -> str:
+    """Why values that run through a loop cannot be computed apart from it; "": there are none."""
+    why = scan_of(program.fn, resolve(program.fn, s.var)[0].path)
+    return f"{why.message} ({why.remedy})" if isinstance(why, NoScan) and why.runs else ""
 
 
 def _hint(why: Obstacle, found: RunningLoop) -> str:

@@ -6,8 +6,8 @@
         forall r of rr: for j of jj: { s[r] += a_loc[r, j]; y_own[r, j] = s[r]; }
         forall t: y[...] = y_own[...] } }                neighbours store neighbours
 
-Each row is computed in order, so that nothing is rounded differently. (Kirk and Hwu, "Programming Massively
-Parallel Processors", sections 6.1 and 6.2, on corner turning and coalescing.)
+Each row is computed in order, so that nothing is rounded differently. (Kirk and Hwu, "Programming
+Massively Parallel Processors", sections 6.1 and 6.2, on corner turning and coalescing.)
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from harness import assert_runs_agree
 
@@ -117,3 +118,33 @@ def test_as_the_c_program(name: str) -> None:
     pairs = ((1, 1), (3, 2305), (70, 130), (300, 7))
     sizes = [{"m": m, "n": n} for m, n in pairs] if name in IMAGES else [{"n": n} for _, n in pairs]
     assert_runs_agree(plan, CSource(text=f"void f({params}) {{ {body} }}\n"), tuple(sizes), 3)
+
+
+REAL = "int n, const float a[restrict n], float y[restrict 1], int k[restrict 1]"
+EXTREMA = {
+    "greatest": "float m = -5; for (int i = 0; i < n; i++) if (a[i] > m) m = a[i]; y[0] = m;",
+    "least-or-equal": "float m = 5; for (int i = 0; i < n; i++) m = a[i] <= m ? a[i] : m; "
+    "y[0] = m;",
+    "first-place": "float m = -5; int at = -1; for (int i = 0; i < n; i++) "
+    "if (a[i] > m) { m = a[i]; at = i; } y[0] = m; k[0] = at;",
+}
+
+
+@pytest.mark.parametrize("name", EXTREMA)
+def test_extrema_that_stay_in_order(name: str) -> None:
+    """The first of equal values, no NaN: chunks of chunks, until a few are left for one item."""
+    limits = few_items("generic")
+    limits = replace(limits, costs=replace(limits.costs, item_terms=4))
+    done = offloaded(EXTREMA[name], REAL, limits)
+    assert [p.kind for p in done.parts].count("kernel") == 2, [p.why for p in done.parts]
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    rng = np.random.default_rng(4)
+    values = np.array([-0.0, 0.0, np.nan, -1, -np.inf, *([3.0] if name == "first-place" else [])])
+    for n in (0, 1, 2, 6, 7, 16, 36, 37, 100):
+        args = arguments(plan.start, {"n": n}, 3)
+        args["a"] = rng.choice(values, n).astype(np.float32)
+        expected = {k: v.copy() if hasattr(v, "copy") else v for k, v in args.items()}
+        Program(plan.start).run(expected)
+        execute(plan, args, seed=n)
+        assert args["y"].tobytes() == expected["y"].tobytes(), n
+        assert args["k"].tobytes() == expected["k"].tobytes(), n
