@@ -83,7 +83,8 @@ def _needed(
     found: Sequence[RunningValue],
 ) -> frozenset[Path] | NoScan:
     """The statements that compute the updates; or why they cannot stand alone."""
-    running = {v.var: v for v in found}
+    running, loop = {v.var: v for v in found}, at(fn, path)
+    assert isinstance(loop, For)
     updates = {p for v in found for u in v.updates for p in places(fn, u.path)}
     local = {s.name: s for _, s in statements if isinstance(s, Decl)}
     needed = {u.path for v in found for u in v.updates}
@@ -108,6 +109,8 @@ def _needed(
             and set_here not in running
             and (set_here not in local or local[set_here].shape)
         ):
+            if (other := unlike_updates(loop, statements, running)) is not None:
+                return NoScan(*other, runs=True)
             text = (
                 f"'{set_here}' passes from iteration to iteration, and decides about running values"
             )

@@ -8,7 +8,7 @@ known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from loopxform.analysis.conversions import order_hidden
@@ -99,20 +99,23 @@ def running_values(
 
 
 def unlike_updates(
-    loop: For, statements: Sequence[tuple[Path, Stmt]]
+    loop: For, statements: Sequence[tuple[Path, Stmt]], running: Collection[str] = ()
 ) -> tuple[str, Loc | None, str] | None:
-    """Of a loop without running values, what it makes of a scalar from outside and its old value;
-    where, and what could be composed."""
-    local = {s.name for _, s in statements if isinstance(s, Decl)}
+    """What a loop makes of a scalar from outside and its old value, of those that are not running
+    values; where, and what could be composed."""
+    local = {*running} | {s.name for _, s in statements if isinstance(s, Decl)}
     local |= {s.var for _, s in statements if isinstance(s, For)} | {loop.var}
     for _, s in statements:
         target = s.target if isinstance(s, Assign) else None
         if isinstance(s, Assign) and isinstance(target, Var) and target.name not in local:
             value = Bin(s.op, target, s.value) if s.op else s.value
             if target.name in names(value):
-                text = f"'{target.name}' becomes {expr_text(value)}, which does not compose"
-                remedy = "sums, products, bits, extrema and m*s + e of what is free of s do"
-                return text, s.origin.loc, remedy
+                updates = [x for _, x in statements if isinstance(x, Assign) and x.target == target]
+                what = f"'{target.name}' becomes {expr_text(value)}, which"
+                if len(updates) > 1:
+                    what = f"what several statements make of '{target.name}' together"
+                remedy = "sums, products, bits, extrema and m*s + e of what is free of s can"
+                return f"{what} cannot be computed in parts", s.origin.loc, remedy
     return None
 
 

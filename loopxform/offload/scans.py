@@ -15,6 +15,7 @@ from loopxform.analysis.running import NoScan, scan_of
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import loops, resolve, walk
+from loopxform.ir.whiles import condition
 from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
 from loopxform.offload.single_pass import in_one_pass
@@ -79,6 +80,8 @@ def _peeled(program: Program, s: For, allowed: str) -> bool:
 
 def _no_scan(program: Program, s: For) -> str:
     """Why values that run through a loop cannot be computed apart from it; "": there are none."""
+    if condition(s) is not None or any(isinstance(x, For) for _, x in walk(s.body)):
+        return ""
     why = scan_of(program.fn, resolve(program.fn, s.var)[0].path)
     return f"{why.message} ({why.remedy})" if isinstance(why, NoScan) and why.runs else ""
 
