@@ -74,7 +74,7 @@ def _peeled(program: Program, s: For, allowed: str) -> bool:
     if why:
         program.hints[s.var] = _hint(why[0], found)
         return False
-    program.derivation = titled.then(Peel(s.var))
+    program.derivation = told_apart(titled.then(Peel(s.var)))
     return True
 
 

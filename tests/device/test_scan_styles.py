@@ -72,6 +72,9 @@ LINES = {
     "recurrence": (
         "for (int i = 0; i < n; i++) y[i] = i == 0 ? a[i] : 3u * y[i-1] + a[i];",
         LINE.replace("int a", "unsigned a").replace("int y", "unsigned y")),
+    "with-a-loop-inside": (
+        "for (int i = 0; i < n; i++) { int t = 0; for (int j = 0; j < 4; j++) t += a[i] >> j; "
+        "if (i == 0) y[i] = 7; else y[i] = y[i-1] > t ? y[i-1] : t; }", LINE),
     "from-the-end": (
         "for (int i = n - 1; i >= 0; i--) { if (i == n - 1) y[i] = a[i]; "
         "else y[i] = y[i+1] ^ a[i]; }", LINE),
