@@ -79,25 +79,38 @@ def in_parts(program: Program, s: For) -> bool:
     if problems:
         program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
         return False
-    reduced = KINDS["reduce"].tiles
+    return _combined(program, w, s, allowed, reason(verdict, program.sought))
+
+
+def _combined(program: Program, w: Work, s: For, allowed: str, what: str) -> bool:
+    """Reduces chunks of a loop at the same time, and combines their results: by a group; or, where
+    their order has to stay, in chunks again, until one work-item has few left."""
+    reduced, costs = KINDS["reduce"].tiles, program.costs
     ordered = Rfactor(s.var, str(reduced.Tx), allowed, "strided").check(w.fn)
-    by_group = not ordered
-    costs = program.costs
-    in_order = isinstance(scan_of(w.fn, resolve(w.fn, s.var)[0].path), Scan)
-    alone = costs.scan_terms if in_order else costs.item_terms
-    size = _chunk(s, reduced.Tk * costs.chunk_tiles if by_group else alone)
-    combined = s.var
-    if size is not None:
-        before, chunk = w.fn, s.var if size == 1 else outer_name(w.fn, s.var)
-        if not w.attempt(Rfactor(s.var, str(size), allowed)) or not has_room(before, w.fn):
-            return False
-        made = {x.loop.var for x in loops(w.fn)} - {x.loop.var for x in loops(before)}
-        (combined,) = made - {chunk}
-        program.partial[chunk] = f"partial results of {reason(verdict, program.sought)}"
-        if size != 1:
-            why = f", in order: {ordered[0].message} ({ordered[0].remedy})" if ordered else ""
-            program.why[combined] = f"combines {program.partial[chunk]}{why}"
-    if by_group:
+    combined, size = s.var, None
+    for level in range(costs.scan_levels if ordered else 1):
+        site = resolve(w.fn, combined)[0]
+        in_order = isinstance(scan_of(w.fn, site.path), Scan)
+        alone = costs.scan_terms if in_order else costs.item_terms
+        most = _chunk(site.loop, alone if ordered else reduced.Tk * costs.chunk_tiles)
+        if most is None:
+            break
+        before = w.derivation
+        if not w.attempt(Rfactor(combined, str(most), allowed)) or not has_room(
+            before.function, w.fn
+        ):
+            if level == 0:
+                return False
+            w.derivation = before
+            break
+        size, chunk = most, combined if most == 1 else outer_name(before.function, combined)
+        known = {x.loop.var for x in loops(before.function)}
+        (combined,) = {x.loop.var for x in loops(w.fn)} - known - {chunk}
+        program.partial[chunk] = f"partial results of {what}"
+    if size not in (None, 1):
+        why = f", in order: {ordered[0].message} ({ordered[0].remedy})" if ordered else ""
+        program.why[combined] = f"combines partial results of {what}{why}"
+    if not ordered:
         program.reducing.add(combined)
     program.derivation = w.derivation
     return size is not None

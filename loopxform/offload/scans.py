@@ -11,18 +11,18 @@ groups of the device can wait for others: `single_pass`.)
 
 from __future__ import annotations
 
-from loopxform.analysis.running import Scan, scan_of
-from loopxform.ir.names import fresh
+from loopxform.analysis.running import NoScan, scan_of
+from loopxform.errors import Obstacle
 from loopxform.ir.nodes import For, Function
-from loopxform.ir.visit import declared, loops, resolve, walk, writes
+from loopxform.ir.visit import loops, resolve, walk
+from loopxform.ir.whiles import condition
 from loopxform.offload.program_state import Program
 from loopxform.offload.reductions import has_room
 from loopxform.offload.single_pass import in_one_pass
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Carry, Normalise, Privatise, ReduceThenScan
-from loopxform.transforms.sites import ascending
-from loopxform.transforms.storage.carry import carried_arrays
+from loopxform.recipes.running_loop import RunningLoop, converted_loop, running_loop
+from loopxform.transforms import Peel, ReduceThenScan
 
 
 def in_scans(program: Program, s: For) -> bool:
@@ -30,28 +30,18 @@ def in_scans(program: Program, s: For) -> bool:
     is."""
     if has_few_iterations(s) or any(isinstance(x, For) and x.parallel for _, x in walk(s.body)):
         return False
-    w = Work(program.derivation.titled(f"Running values of the loop over {s.var}"), {})
     allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
-    carried = {fresh(w.fn, f"{a}_last"): a for a in carried_arrays(w.fn, s)}
-    for scalar, array in carried.items():
-        w.attempt(Carry(array, s.var, scalar))
-    for name in sorted(_outer_scalars(w.fn, s.var)):
-        w.attempt(Privatise(name, s.var))
-    if ascending(resolve(w.fn, s.var)[0]):
-        w.attempt(Normalise(s.var))
-    scan = scan_of(w.fn, resolve(w.fn, s.var)[0].path)
-    if not isinstance(scan, Scan) or scan.only_reduces:
-        return False
+    titled = program.derivation.titled(f"Running values of the loop over {s.var}")
+    found = converted_loop(titled, s.var)
+    if found is None:
+        return _peeled(program, s, allowed)
+    w = Work(found.derivation, {})
     if in_one_pass(program, w, s):
         return True
     size = program.costs.scan_terms
     why = ReduceThenScan(s.var, str(size), allowed).check(w.fn)
     if why:
-        if why[0].code == "LX191":
-            message = why[0].message
-            for scalar, array in carried.items():
-                message = message.replace(f"'{scalar}'", f"'{array}'")
-            program.hints[s.var] = f"{message} ({why[0].remedy})"
+        program.hints[s.var] = _hint(why[0], found)
         return False
     var = s.var
     for level in range(program.costs.scan_levels):
@@ -72,12 +62,36 @@ def in_scans(program: Program, s: For) -> bool:
     return True
 
 
-def _outer_scalars(fn: Function, var: str) -> frozenset[str]:
-    """The scalars that a loop sets, and that are declared outside of it."""
-    (site,) = resolve(fn, var)
-    inside = declared(site.loop.body).keys()
-    scalars = {name for name, d in declared(fn.body).items() if not d.shape}
-    return frozenset(writes(site.loop.body) & scalars) - inside
+def _peeled(program: Program, s: For, allowed: str) -> bool:
+    """Runs the first iteration apart, where the others can be computed in chunks."""
+    titled = program.derivation.titled(f"The first iteration of {s.var} apart")
+    found = running_loop(titled, s.var, Peel(s.var))
+    if found is None:
+        program.hints.setdefault(s.var, _no_scan(program, s))
+        return False
+    step = ReduceThenScan(s.var, str(program.costs.scan_terms), allowed)
+    why = step.check(found.derivation.function)
+    if why:
+        program.hints[s.var] = _hint(why[0], found)
+        return False
+    program.derivation = told_apart(titled.then(Peel(s.var)))
+    return True
+
+
+def _no_scan(program: Program, s: For) -> str:
+    """Why values that run through a loop cannot be computed apart from it; "": there are none."""
+    if condition(s) is not None or any(isinstance(x, For) for _, x in walk(s.body)):
+        return ""
+    why = scan_of(program.fn, resolve(program.fn, s.var)[0].path)
+    return f"{why.message} ({why.remedy})" if isinstance(why, NoScan) and why.runs else ""
+
+
+def _hint(why: Obstacle, found: RunningLoop) -> str:
+    """What stands in the way, of arrays where scalars have taken their place."""
+    message = why.message
+    for scalar, array in found.carried:
+        message = message.replace(f"'{scalar}'", f"'{array}'")
+    return f"{message} ({why.remedy})" if why.remedy else message
 
 
 def _made(fn: Function, before: set[str]) -> tuple[str, str]:

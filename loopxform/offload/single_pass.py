@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from loopxform.analysis.running import Scan, filled, scan_of
+from loopxform.analysis.compaction import filled
+from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import LimitError, TransformError, UnsupportedC
 from loopxform.ir.names import outer_name
 from loopxform.ir.nodes import For, Function
@@ -40,7 +41,7 @@ def _terms(fn: Function, var: str, limits: Limits) -> int:
     read, stored = (Counter(types[a] for a in along(site.loop, stored=x)) for x in (False, True))
     down = any(along(site.loop, stored=x, directions=(-1,)) for x in (False, True))
     kept = read + stored if down else read | stored
-    kept.update(types[a] for a in filled(fn, site.path, scan))
+    kept.update(types[a] for a in filled(fn, site.path, scan.values, scan.compacted))
     size = max(WORD, sum(t.bytes * n for t, n in kept.items()))
     terms, items = limits.costs.chained_terms, KINDS["scan"].tiles.Tx
     if size == WORD:

@@ -13,11 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.analysis.running import Scan, scan_of
-from loopxform.ir.nodes import Assign, For, Load
-from loopxform.ir.visit import LoopSite, declared, loops, loops_around, resolve, walk, writes
+from loopxform.ir.nodes import Assign, For, Load, Var
+from loopxform.ir.visit import LoopSite, declared, loops, loops_around, names, resolve, walk, writes
 from loopxform.prepare.perfect_nest import parallel_loops, told_apart
-from loopxform.transforms import DeferUpdate, Derivation, Distribute, Privatise, RowSums
-from loopxform.transforms.reductions.row_sums import tables
+from loopxform.transforms import (
+    DeferUpdate,
+    Derivation,
+    Distribute,
+    ForwardSubstitute,
+    IfConvert,
+    Privatise,
+    RowSums,
+)
+from loopxform.transforms.reductions.summed_area import tables
 
 TITLE = "Sums of rows, then of columns"
 
@@ -30,44 +38,66 @@ def rows_then_columns(derivation: Derivation, var: str, *, reassociate: bool) ->
     for site in loops(derivation.function):
         inside = site.path[: len(outermost.path)] == outermost.path and site != outermost
         if inside and not any(isinstance(s, For) for _, s in walk(site.loop.body)):
-            for array in _stored(site.loop):
-                found = _split(derivation.titled(TITLE), site, array, reassociate=reassociate)
+            stored = tuple(_stored(site.loop))
+            for arrays in dict.fromkeys([stored, *((a,) for a in stored)]):
+                found = _split(derivation.titled(TITLE), site, arrays, reassociate=reassociate)
                 if found is not None:
                     return found
     return None
 
 
 def _stored(loop: For) -> Iterator[str]:
-    targets = (s.target for s in loop.body if isinstance(s, Assign))
+    targets = (s.target for _, s in walk(loop.body) if isinstance(s, Assign))
     yield from dict.fromkeys(t.array for t in targets if isinstance(t, Load))
 
 
 def _split(
-    derivation: Derivation, site: LoopSite, array: str, *, reassociate: bool
+    derivation: Derivation, site: LoopSite, arrays: tuple[str, ...], *, reassociate: bool
 ) -> Derivation | None:
-    """The loop over a row that stores in `array`, and what goes on from row to row apart."""
+    """The loop over a row that stores in some arrays, and what goes on from row to row apart."""
     row, around = site.loop.var, loops_around(derivation.function, site.path)
     assert around
-    if array in tables(site.loop):
-        allowed = "reassociate" if reassociate else ""
-        derivation, _ = derivation.optional(RowSums(array, row, reassociate=allowed))
     before = {s.loop.var for s in loops(derivation.function)}
-    derivation, refusal = derivation.optional(DeferUpdate(array, row))
-    if refusal is not None:
+    for array in arrays:
+        deferred = _deferred(derivation, row, array, reassociate=reassociate)
+        if deferred is None:
+            return None
+        derivation = deferred
+    if not arrays or around[-1].var in parallel_loops(derivation.function):
         return None
-    if around[-1].var in parallel_loops(derivation.function):
-        return None
-    (columns,) = {s.loop.var for s in loops(derivation.function)} - before
+    columns = {s.loop.var for s in loops(derivation.function)} - before
     derivation = _private(derivation, row, around[-1].var)
     chain = tuple(x.var for x in around)
-    derivation, refusal = derivation.optional(Distribute(chain, (columns,)))
+    derivation, refusal = derivation.optional(Distribute(chain, tuple(sorted(columns))))
     if refusal is not None:
         return None
     scan = scan_of(derivation.function, resolve(derivation.function, row)[0].path)
     done = told_apart(derivation)
     parallel = parallel_loops(done.function)
-    apart = isinstance(scan, Scan) and {around[-1].var, columns} <= parallel
+    apart = isinstance(scan, Scan) and {around[-1].var, *columns} <= parallel
     return done if apart else None
+
+
+def _deferred(
+    derivation: Derivation, row: str, array: str, *, reassociate: bool
+) -> Derivation | None:
+    """With what the loop over a row stores in an array kept for a loop behind it."""
+    derivation = _one_store(derivation, row, array)
+    (site,) = resolve(derivation.function, row)
+    if array in tables(site.loop, loops_around(derivation.function, site.path)):
+        allowed = "reassociate" if reassociate else ""
+        derivation, _ = derivation.optional(RowSums(array, row, reassociate=allowed))
+    derivation, refusal = derivation.optional(DeferUpdate(array, row))
+    return derivation if refusal is None else None
+
+
+def _one_store(derivation: Derivation, row: str, array: str) -> Derivation:
+    """What an iteration stores in the array as one expression, as far as that can be."""
+    derivation, _ = derivation.optional(IfConvert(row))
+    for s in resolve(derivation.function, row)[0].loop.body:
+        if isinstance(s, Assign) and isinstance(s.target, Var) and array in names(s.value):
+            derivation, _ = derivation.optional(ForwardSubstitute(s.target.name, row))
+    return derivation
 
 
 def _private(derivation: Derivation, row: str, rows: str) -> Derivation:

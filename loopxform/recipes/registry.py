@@ -40,6 +40,7 @@ from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
 from loopxform.recipes.scan_rows import RunningValues
+from loopxform.recipes.scan_tiles import ScanTiles
 from loopxform.recipes.stencil import Stencil
 from loopxform.recipes.strip import Strip
 from loopxform.recipes.transposition import Transposition
@@ -63,6 +64,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Uneven(),
     GroupReduction(),
     RunningValues(),
+    ScanTiles(),
     CsrStream(),
     IntraGroup(),
     Naive(),
@@ -92,6 +94,7 @@ SELDOM: tuple[Recipe, ...] = (
     "vectors",
     "elementwise",
     "uneven",
+    "scan-tiles",
     "csr-stream",
 )
 """Those of which it is no news that they do not fit."""

@@ -22,18 +22,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Expr, For, Tile
 from loopxform.ir.visit import loads, names, resolve, stmt_exprs, walk
 from loopxform.model.footprint import linear
 from loopxform.model.saturation import filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes import versions
-from loopxform.recipes.deriving import Work
 from loopxform.recipes.nested_versions import WITHOUT_REUSE
+from loopxform.recipes.running_loop import converted_loop
 from loopxform.recipes.scan_rows import stays_in_order
 from loopxform.recipes.split_scan import in_chunks
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -42,9 +40,10 @@ from loopxform.recipes.versions import REFUSALS, all_terms, parallelism
 from loopxform.records import record
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
-from loopxform.transforms import Carry, Normalise, possible, thresholds_of
-from loopxform.transforms.sites import ascending
-from loopxform.transforms.storage.carry import carried_arrays
+from loopxform.transforms import possible, thresholds_of
+
+TILES: tuple[Mapping[str, int], ...] = ({}, {"Tk": 32}, {"Tx": 32, "Tk": 32})
+"""Sizes of tiles of rows, those that need most local memory first."""
 
 
 def in_versions(
@@ -110,19 +109,15 @@ def _scanned(nest: Nest) -> _Scanned | None:
     inside = sequential(nest.innermost.body)
     if len(inside) != 1 or len([s for s in nest.innermost.body if isinstance(s, For)]) != 1:
         return None
-    w = Work(nest.alone().derivation.titled("Running values of the rows"), {})
     (loop,) = inside
-    for array in carried_arrays(w.fn, loop):
-        w.attempt(Carry(array, loop.var, fresh(w.fn, f"{array}_last")))
-    if ascending(resolve(w.fn, loop.var)[0]):
-        w.attempt(Normalise(loop.var))
-    scanned = nest.alone().of(w.derivation)
-    found, (site,) = parallelism(scanned), resolve(w.fn, loop.var)
+    titled = nest.alone().derivation.titled("Running values of the rows")
+    running = converted_loop(titled, loop.var)
+    if running is None:
+        return None
+    scanned = nest.alone().of(running.derivation)
+    found, (site,) = parallelism(scanned), resolve(scanned.function, loop.var)
     total = None if found is None or found.terms is not None else all_terms(nest)
     if found is None or (found.terms is None and total is None):
-        return None
-    scan = scan_of(w.fn, site.path)
-    if not isinstance(scan, Scan) or scan.only_reduces:
         return None
     along = _is_along(scanned, site.loop)
     return _Scanned(scanned, site.loop, found.results, found.terms, total, along)
@@ -159,7 +154,8 @@ class _Versions:
             return [self._last()]
         order = "reassociate" if self.options.reassociate else ""
         if stays_in_order(found.nest.function, found.loop.var, order):
-            return [*self._lanes("a group for each row, whose chunks run in order"), self._last()]
+            lanes = "a group for each row, whose chunks run in order"
+            return [*self._tiles(), *self._lanes(lanes), self._last()]
         groups = self._groups({})
         if groups is None:
             return [self._last()]
@@ -177,12 +173,28 @@ class _Versions:
         about = "a group for each row, chunk after chunk"
         made.append(self._version("groups", about, groups, found.is_long(wide)))
         lanes = "a group for each row, of the work-items that run in lockstep"
-        return [*made, *self._lanes(lanes), self._last()]
+        return [*made, *self._tiles(), *self._lanes(lanes), self._last()]
 
     def _are_short(self, least: int) -> bool:
         """Whether rows have fewer elements than that, as can be told in advance."""
         number = None if self.found.length is None else value_of(self.found.length)
         return number is not None and number < least
+
+    def _tiles(self) -> list[tuple[Version, Tiled]]:
+        """A work-item for each of many rows, in tiles that go through local memory."""
+        derive = partial(one_nest, self.found.nest, recipe="scan-tiles")
+        for given in TILES:
+            tried = partial(derive, given, limits=self.limits, options=self.options, strict=True)
+            done = possible(tried, *REFUSALS)
+            if not isinstance(done, LoopxformError):
+                break
+        else:
+            return []
+        many = filling_groups(self.limits, done.sizes["Tx"]) * done.sizes["Tx"]
+        asked = Bin(">=", self.found.rows, self.named("suff_outer_par", many))
+        wide = self.found.is_long(self.named("suff_intra_par", self.limits.warp))
+        about = "a work-item for each row, tiles of which go through local memory"
+        return [self._version("tiles", about, done, asked, wide)]
 
     def _lanes(self, about: str) -> list[tuple[Version, Tiled]]:
         lanes = self._groups({"Tx": self.limits.warp}) if self.limits.warp > 1 else None

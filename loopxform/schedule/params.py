@@ -24,6 +24,7 @@ Recipe = Literal[
     "uneven",
     "reduce",
     "scan",
+    "scan-tiles",
     "csr-stream",
     "group",
     "naive",
@@ -238,6 +239,12 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "running values in chunks of groups",
             Tiles(Ty=1, Tx=256, Ry=1, Rx=1),
             ("Tx",),
+        ),
+        RecipeKind(
+            "scan-tiles",
+            "running values of tiles of rows",
+            Tiles(Ty=1, Tx=64, Tk=64, Ry=1, Rx=1),
+            ("Tx", "Tk"),
         ),
         RecipeKind(
             "csr-stream",

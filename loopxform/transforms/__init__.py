@@ -50,11 +50,15 @@ from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
 from loopxform.transforms.restructure.final_value import FinalValue
 from loopxform.transforms.restructure.flatten import Flatten
+from loopxform.transforms.restructure.forward_substitute import ForwardSubstitute
 from loopxform.transforms.restructure.fuse import Fuse
 from loopxform.transforms.restructure.hoist import Hoist
+from loopxform.transforms.restructure.if_convert import IfConvert
 from loopxform.transforms.restructure.interchange import Interchange
+from loopxform.transforms.restructure.merge_copy import MergeCopy
 from loopxform.transforms.restructure.name_terms import NameTerms
 from loopxform.transforms.restructure.normalise import Normalise
+from loopxform.transforms.restructure.peel import Peel
 from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
@@ -132,6 +136,10 @@ STEPS: dict[str, type[Step]] = {
         Distribute,
         DistributeGuard,
         DeferUpdate,
+        IfConvert,
+        ForwardSubstitute,
+        MergeCopy,
+        Peel,
         Fuse,
         Hoist,
         Rematerialise,
@@ -231,13 +239,16 @@ __all__ = [
     "Expand",
     "FinalValue",
     "Flatten",
+    "ForwardSubstitute",
     "Fuse",
     "FuseStages",
     "Hoist",
+    "IfConvert",
     "Index32",
     "Interchange",
     "LookBack",
     "MapTo",
+    "MergeCopy",
     "NameTerms",
     "Normalise",
     "OnlineSoftmax",
@@ -245,6 +256,7 @@ __all__ = [
     "PackOperands",
     "Pad",
     "Parallelise",
+    "Peel",
     "Permute",
     "Pipeline",
     "Privatise",

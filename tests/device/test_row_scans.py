@@ -31,6 +31,12 @@ CASES = {
         "for (int j = 0; j < n; j++) { s += a[r][j]; y[r][j] = s; } z[r] = s; }",
         MATRIX,
     ),
+    "first-and-last": (
+        "for (int r = 0; r < m; r++) { int s = a[r][0], most = a[r][0]; y[r][0] = s; "
+        "for (int j = 1; j < n; j++) { int v = a[r][j] * 3; s += v; if (v > most) most = v; "
+        "y[r][j] = s - most; } z[r] = s + y[r][0]; }",
+        MATRIX,
+    ),
     "compaction": (
         "for (int r = 0; r < m; r++) { int s = 0; "
         "for (int j = n - 1; j >= 0; j--) if (a[r][j] > 3) y[r][s++] = j; z[r] = s; }",
@@ -54,10 +60,11 @@ CASES = {
 NUMBERS = (
     {},
     {"suff_group_par": 10**6, "suff_outer_par": 10**6, "suff_inner_par": 1},
-    {"suff_group_par": 0, "suff_outer_par": 0, "suff_intra_par": 1},
-    {"suff_group_par": 0, "suff_intra_par": 10**6, "suff_intra_par_3": 1, "suff_intra_par_0": 1},
+    {"suff_group_par": 0, "suff_outer_par": 10**6, "suff_intra_par": 1},
+    {"suff_group_par": 0, "suff_outer_par": 10**6, "suff_intra_par": 1, "suff_intra_par_2": 10**6},
+    {"suff_group_par": 0, "suff_outer_par": 0, "suff_intra_par": 1, "suff_intra_par_2": 10**6},
 )
-"""Thresholds by kind, or by name: as the model has them; chunks; groups; lanes."""
+"""Thresholds by kind, or by name: as the model has them; chunks; groups; lanes; tiles."""
 
 
 def plan_of(case: str, numbers: dict[str, int], limits: Limits) -> Plan:
@@ -70,7 +77,8 @@ def plan_of(case: str, numbers: dict[str, int], limits: Limits) -> Plan:
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 
-QUICK = (("rows", 1), ("rows", 2), ("compaction", 3), ("columns", 1), ("in-order", 3))
+TILES = (("rows", 4), ("in-order", 4), ("first-and-last", 4))
+QUICK = (("rows", 1), ("rows", 2), ("compaction", 3), ("columns", 1), ("in-order", 3), *TILES)
 SIMULATED = (("compaction", 2), ("integral-image", 1))
 
 

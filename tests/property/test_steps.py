@@ -53,11 +53,12 @@ SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
+    *("if-convert", "forward-substitute", "merge-copy", "peel"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe"),
 }
-"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, slices, groups, rows,
-attention and tables."""
+"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
+rows, attention and tables."""
 
 
 # ---------------------------------------------------------------- running

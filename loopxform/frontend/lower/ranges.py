@@ -54,7 +54,7 @@ def _operands(e: Expr, op: str) -> Iterator[Expr]:
 def under(cond: Expr, known: dict[str, Expr], context: Context, *, taken: bool) -> Context:
     """What holds where a condition does too: it says something about single variables, of a sum
     about the innermost one. Loops come last, so that their variables are eliminated first."""
-    found = _facts(substitute(cond, known), taken, _innermost_first(context))
+    found = _facts(substitute(cond, known), taken, context)
     return (*found, *context)
 
 
@@ -65,23 +65,29 @@ def _innermost_first(context: Context) -> list[str]:
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 
 
-def _facts(e: Expr, taken: bool, loops: list[str]) -> Iterator[Bound]:
+def _facts(e: Expr, taken: bool, context: Context) -> Iterator[Bound]:
     match e:
+        case Var():
+            yield from _facts(Bin("!=", e, Const(0)), taken, context)
         case Un("!", operand):
-            yield from _facts(operand, not taken, loops)
+            yield from _facts(operand, not taken, context)
         case Bin("&&" | "||" as op, left, right) if (op == "&&") == taken:
-            yield from _facts(left, taken, loops)
-            yield from _facts(right, taken, loops)
+            yield from _facts(left, taken, context)
+            yield from _facts(right, taken, context)
         case Bin("<" | ">" | "<=" | ">=" | "==" | "!=" as op, left, right):
             holds, difference = op if taken else _NEGATED[op], poly(left) - poly(right)
             alone = [x.name for x in (left, right) if isinstance(x, Var)]
-            moving = [v for v in loops if difference.coefficient(v).constant in (1, -1)]
+            moving = [
+                v
+                for v in _innermost_first(context)
+                if difference.coefficient(v).constant in (1, -1)
+            ]
             for name in [v for v in moving if v in alone] or moving[:1] or dict.fromkeys(alone):
-                yield from _fact(name, holds, difference)
+                yield from _fact(name, holds, difference, context)
 
 
-def _fact(name: str, op: str, difference: Poly) -> Iterator[Bound]:
-    """`name + rest op 0` as bounds of name."""
+def _fact(name: str, op: str, difference: Poly, context: Context) -> Iterator[Bound]:
+    """`name + rest op 0` as bounds of name, which may be at the end of what holds already."""
     c = difference.coefficient(name).constant
     if c not in (1, -1):
         return
@@ -91,6 +97,9 @@ def _fact(name: str, op: str, difference: Poly) -> Iterator[Bound]:
     if op == "==":
         yield Bound(name, limit, True)
         yield Bound(name, limit, False)
+    elif op == "!=":
+        ends = (b for b in context if b.var == name and b.limit == limit)
+        yield from (Bound(name, limit + constant(1 if b.lower else -1), b.lower) for b in ends)
     elif op in ("<", ">"):
         yield Bound(name, limit + constant(1 if upward else -1), upward)
     elif op in ("<=", ">="):

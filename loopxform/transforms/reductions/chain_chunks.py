@@ -19,8 +19,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
+from loopxform.analysis.compaction import filled
 from loopxform.analysis.legality import parallel_obstacles
-from loopxform.analysis.running import NoScan, RunningValue, Scan, filled, scan_of
+from loopxform.analysis.running import NoScan, Scan, scan_of
+from loopxform.analysis.running_updates import RunningValue
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import fresh, outer_name
@@ -122,7 +124,10 @@ class ChainChunks(Step):
         each = parse_size(fn, self.size)
         assert not isinstance(each, Obstacle)
         size = str(value_of(each))
-        full = tuple((a, passed[v], size) for a, v in filled(fn, site.path, scan).items())
+        full = tuple(
+            (a, passed[v], size)
+            for a, v in filled(fn, site.path, scan.values, scan.compacted).items()
+        )
         chunks = replace(outer, body=tuple(body), chained=marks, filled=full, origin=origin)
         step = fresh(fn, f"{words}_q")
         begun = tuple(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.analysis.running import RunningUpdate, RunningValue
+from loopxform.analysis.running_updates import RunningUpdate, RunningValue
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,

@@ -27,7 +27,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.analysis.legality import parallel_obstacles
-from loopxform.analysis.running import NoScan, RunningValue, Scan, scan_of
+from loopxform.analysis.running import NoScan, Scan, scan_of
+from loopxform.analysis.running_updates import RunningValue
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import to_expr
 from loopxform.ir.names import fresh, outer_name

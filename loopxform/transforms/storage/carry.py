@@ -57,6 +57,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
+from loopxform.transforms.edges.first_iteration import is_first
 from loopxform.transforms.sites import one_loop, plain_loop, trusted
 
 SMALL = 128
@@ -218,28 +219,7 @@ def _in_the_first(loop: For, e: Select, before: Load) -> Expr | None:
     for holds, element, other in ((True, e.then, e.orelse), (False, e.orelse, e.then)):
         if isinstance(element, Load) and _is_same(element, before):
             plain = isinstance(other, Const | Var)
-            return other if plain and _is_first(loop, e.cond) == (not holds) else None
-    return None
-
-
-def _is_first(loop: For, cond: Expr) -> bool | None:
-    """Whether a condition holds in the first iteration alone (True), or in all but that one
-    (False); None for others."""
-    up = (value_of(loop.step) or 0) > 0
-    if cond == Var(loop.var):
-        return False if value_of(loop.lo) == 0 and up else None
-    if not isinstance(cond, Bin) or cond.left != Var(loop.var):
-        return None
-    gap = (poly(cond.right) - poly(loop.lo)).value
-    if gap is not None and gap == value_of(loop.step):
-        said = {">=": False, "<": True} if up else {"<=": False, ">": True}
-        return said.get(cond.op)
-    if gap == 0 and cond.op in ("==", "!="):
-        return cond.op == "=="
-    if gap == 0 and cond.op == (">" if up else "<"):
-        return False
-    if gap == 0 and cond.op == ("<=" if up else ">="):
-        return True
+            return other if plain and is_first(loop, e.cond) == (not holds) else None
     return None
 
 

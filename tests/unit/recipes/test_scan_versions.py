@@ -35,7 +35,7 @@ def rows(body: str, header: str = "int j = 0; j < n; j++", kind: str = "int") ->
 
 
 SUM = "s += a[r][j]; y[r][j] = s;"
-ALL = "chunks, groups, lanes, items"
+ALL = "chunks, groups, tiles, lanes, items"
 CASES: dict[str, tuple[str, str, str]] = {
     "rows": (rows(SUM), MATRIX, ALL),
     "backwards": (rows(SUM, "int j = n - 1; j >= 0; j--"), MATRIX, ALL),
@@ -62,7 +62,7 @@ CASES: dict[str, tuple[str, str, str]] = {
         MATRIX,
         f"{ALL}; chunks, items",
     ),
-    "real": (rows(SUM, kind="float"), REAL, "lanes, items"),
+    "real": (rows(SUM, kind="float"), REAL, "tiles, lanes, items"),
     "a-maximum": (rows("if (a[r][j] > s) s = a[r][j]; y[r][j] = s;", kind="float"), REAL, ALL),
     "segments": (
         "for (int r = 0; r < m; r++) { int s = 0; "

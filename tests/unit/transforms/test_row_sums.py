@@ -33,6 +33,14 @@ LISTINGS = {
         c("for (int i = n - 1; i >= 0; i--) for (int j = n - 1; j >= 0; j--) "
           "x[i][j] = x[i + 1][j] + x[i][j + 1] - x[i + 1][j + 1] + a[i][j];", PARAMS), STEP,
     ),
+    "first-row-and-column-by-conditions": (
+        loop("x[i][j] = a[i][j] + (i ? x[i - 1][j] : 0) + (j ? x[i][j - 1] : 0) "
+             "- (i && j ? x[i - 1][j - 1] : 0);"), STEP,
+    ),
+    "first-row-by-a-condition": (
+        loop("x[i + 1][j + 1] = i > 0 ? a[i][j] + x[i][j + 1] + x[i + 1][j] - x[i][j] : "
+             "a[i][j] + x[i + 1][j];"), STEP,
+    ),
     "in-two-loops": (loop(f"x[i + 1][j + 1] = {TABLE};"), STEP, "defer-update x j"),
 }  # fmt: skip
 
@@ -53,6 +61,14 @@ REFUSALS = {
     ),
     "an-integer-of-real-numbers": (
         loop(f"x[i + 1][j + 1] = {TABLE};", "int n, float a[n][n], int x[n + 1][n + 1]"), STEP,
+    ),
+    "another-first-column": (
+        loop("x[i + 1][j + 1] = a[i][j] + x[i][j + 1] + (j > 1 ? x[i + 1][j] : 0) - x[i][j];"),
+        STEP,
+    ),
+    "through-a-narrower-type": (
+        loop(f"x[i + 1][j + 1] = (unsigned char)({TABLE});",
+             "int n, int a[n][n], short x[n + 1][n + 1]"), STEP,
     ),
     "real": (
         loop(f"x[i + 1][j + 1] = {TABLE};", "int n, float a[n][n], float x[n + 1][n + 1]"), STEP,
