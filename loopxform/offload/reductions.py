@@ -95,7 +95,8 @@ def in_parts(program: Program, s: For) -> bool:
         (combined,) = made - {chunk}
         program.partial[chunk] = f"partial results of {reason(verdict, program.sought)}"
         if size != 1:
-            why = f", in order: {ordered[0].message} ({ordered[0].remedy})" if ordered else ""
+            lasting = [o for o in ordered if o.code != "LX191"] or ordered
+            why = f", in order: {lasting[0].message} ({lasting[0].remedy})" if ordered else ""
             program.why[combined] = f"combines {program.partial[chunk]}{why}"
     if by_group:
         program.reducing.add(combined)
