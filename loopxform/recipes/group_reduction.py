@@ -57,7 +57,8 @@ class GroupReduction:
         k = reductions[0].var
         if not question.asked and (pair(facts, asked=False) or not _along(facts, k)):
             return "work-items along the parallel loops read neighbours, or the same"
-        in_turn = question.limits.warp == 1 and _in_any_order(facts.nest, reductions[0])
+        alone = question.few and question.limits.warp == 1
+        in_turn = alone and _in_any_order(facts.nest, reductions[0])
         tiles = IN_TURN if in_turn else None
         return Choice("reduce", (), k, group=("Tx",), tiles=tiles, shared=((k,),))
 
