@@ -14,9 +14,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 def said_of(guards: Iterable[Guard], types: Names) -> str:
     """What holds where all of some branches are taken."""
-    return " && ".join(
-        _text(g.cond, types) if g.holds else opposite(g.cond, types) for g in guards
-    )
+    return " && ".join(_text(g.cond, types) if g.holds else opposite(g.cond, types) for g in guards)
 
 
 def _text(e: Expr, types: Names) -> str:
