@@ -189,7 +189,10 @@ class _Search:
         elif why == ON_DATA:
             remedy = f"declare how many elements '{self.array}' has: {self.array}[n]"
         else:
-            remedy = "write its subscripts as affine expressions of loop variables and sizes"
+            remedy = (
+                f"declare how many elements '{self.array}' has: {self.array}[n]; or write its"
+                " subscripts as affine expressions of loop variables and sizes"
+            )
         return NoExtent(self.array, Obstacle("LX150", text, self.place, remedy=remedy))
 
     def _touched(self) -> list[Conj]:

@@ -260,12 +260,19 @@ def _chosen(program: Program, s: If) -> bool:
     """Whether a condition is the host's to ask."""
     known = computed_by_host(s.cond) and names(s.cond) <= _known(program)
     asked = known or is_flag(program.fn, s.cond)
-    return asked and _holds_spread(program, s)
+    return asked and (_holds_spread(program, s) or _holds_parts(program, s))
 
 
 def _holds_spread(program: Program, s: If) -> bool:
     inner = (x for _, x in walk((s,)) if isinstance(x, For))
     return any(_spread(program, x) for x in inner)
+
+
+def _holds_parts(program: Program, s: If) -> bool:
+    """Whether a loop may be computed in parts: one that reduces, or has running values."""
+    inner = [x.var for _, x in walk((s,)) if isinstance(x, For) and not has_few_iterations(x)]
+    found = (v for x in inner if (v := program.verdicts().get(x)) is not None)
+    return any(v.reductions or v.idioms for v in found)
 
 
 def _known(program: Program) -> frozenset[str]:

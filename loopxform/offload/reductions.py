@@ -108,7 +108,8 @@ def _combined(program: Program, w: Work, s: For, allowed: str, what: str) -> boo
         (combined,) = {x.loop.var for x in loops(w.fn)} - known - {chunk}
         program.partial[chunk] = f"partial results of {what}"
     if size not in (None, 1):
-        why = f", in order: {ordered[0].message} ({ordered[0].remedy})" if ordered else ""
+        lasting = [o for o in ordered if o.code != "LX191"] or ordered
+        why = f", in order: {lasting[0].message} ({lasting[0].remedy})" if ordered else ""
         program.why[combined] = f"combines partial results of {what}{why}"
     if not ordered:
         program.reducing.add(combined)

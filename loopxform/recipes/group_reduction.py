@@ -18,6 +18,7 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import declared, walk
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
@@ -26,7 +27,7 @@ from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.staged_tiles import pair
-from loopxform.schedule.params import Options, Recipe
+from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Costs, Limits
 from loopxform.transforms import (
     MapTo,
@@ -36,6 +37,11 @@ from loopxform.transforms import (
     UnitLoop,
 )
 from loopxform.transforms.restructure.unit_loop import BESIDE
+
+IN_TURN = Tiles(Ty=1, Tx=1, Tk=64, Ry=1, Rx=1)
+"""Of a device that runs the work-items of a group in turn: one alone reads terms that follow one
+another, and its compiler has these in vectors. A sum of 2^24 ints takes 5.0 ms on PoCL with two
+cores, and 17.7 with 256 work-items."""
 
 
 class GroupReduction:
@@ -51,7 +57,10 @@ class GroupReduction:
         k = reductions[0].var
         if not question.asked and (pair(facts, asked=False) or not _along(facts, k)):
             return "work-items along the parallel loops read neighbours, or the same"
-        return Choice("reduce", (), k, group=("Tx",), shared=((k,),))
+        alone = question.few and question.limits.warp == 1
+        in_turn = alone and _in_any_order(facts.nest, reductions[0])
+        tiles = IN_TURN if in_turn else None
+        return Choice("reduce", (), k, group=("Tx",), tiles=tiles, shared=((k,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         in_group(w, nest, limits.costs, reassociate=options.reassociate)
@@ -111,6 +120,13 @@ def _require_common(nest: Nest, body: tuple[Stmt, ...]) -> None:
                 code="LX063",
                 help="write it in a nest of its own",
             )
+
+
+def _in_any_order(nest: Nest, loop: For) -> bool:
+    """Whether a compiler may add up in vectors: integers."""
+    types = symbols(nest.function)
+    found = (type_of(s.target, types) for _, s in walk(loop.body) if isinstance(s, Assign))
+    return all(type.is_integer for type in found)
 
 
 def _along(facts: Facts, k: str) -> bool:

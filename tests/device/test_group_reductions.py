@@ -56,6 +56,19 @@ def sizes_of(case: str, n: int) -> dict[str, int]:
     return {"n": n, "limit": 3} if case in ("rows", "span", "parity") else {"n": n}
 
 
+@pytest.mark.parametrize(
+    ("kind", "profile", "items"), [("int", "pocl", 1), ("float", "pocl", 256), ("int", "h100", 256)]
+)
+def test_items_that_run_in_turn(kind: str, profile: str, items: int) -> None:
+    """One alone adds up integers, in vectors."""
+    sums = f"{kind} s = 0; for (int i = 0; i < n; i++) s += a[i]; y[0] = s;"
+    text = f"void f(int n, const {kind} a[restrict n], {kind} y[restrict 1]) {{ {sums} }}"
+    done = lx.loads(text)["f"].offload(limits=profile, fp="reassociate")
+    partial = done.parts[0].tiled
+    assert partial is not None
+    assert partial.sizes["Tx"] == items
+
+
 @pytest.mark.device
 @pytest.mark.parametrize("items", [1, 5, 32])
 @pytest.mark.parametrize("case", TEXTS)

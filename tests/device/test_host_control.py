@@ -19,6 +19,7 @@ from c_project import (
 from deriving import derived
 from harness import assert_runs_agree, simulate_launches
 
+import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.errors import ArgumentError
@@ -120,6 +121,29 @@ def test_no_finding_in_the_simulator(name: str) -> None:
     Program(fn).run(args)
     assert found
     assert not compare({k: args[k] for k in found}, found)
+
+
+UNDER_CONDITIONS = {
+    "sum": "if (n > 0) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; b[0] = s; }",
+    "either": (
+        "if (k > 0) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; b[0] = s; }"
+        " else if (n > 1) { int s = a[0]; for (int i = 1; i < n; i++) if (a[i] > s) s = a[i];"
+        " b[1] = s; }"
+    ),
+    "running": "if (k < 3) { int s = k; for (int i = 0; i < n; i++) { s += a[i]; b[i] = s; } }",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", UNDER_CONDITIONS)
+def test_parts_under_conditions_of_the_host(name: str) -> None:
+    """A loop that reduces, or has running values, is computed in parts there too."""
+    params = "int n, int k, const int a[restrict n + 1], int b[restrict n + 2]"
+    text = f"void f({params}) {{ {UNDER_CONDITIONS[name]} }}\n"
+    done = lx.loads(text)["f"].offload(fp="strict")
+    assert any("partial results" in p.why for p in done.parts)
+    sizes = tuple({"n": n, "k": k} for n in (0, 1, 2, 300, 5000) for k in (0, 3))
+    assert_runs_agree(emit.kernel(done.derivation, fp=SEPARATE), CSource(text=text), sizes, 3)
 
 
 @pytest.mark.slow

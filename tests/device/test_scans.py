@@ -70,6 +70,14 @@ CASES = {
     ),
     "the-next-element": Case("for (int k = n - 2; k >= 0; k--) b[k] += b[k + 1] * 3u;",
                              "int n, unsigned b[restrict n]"),
+    "counted without a sign": Case(
+        "int s = 0; for (unsigned k = 0; k < n; k++) { s += a[k]; y[k] = s; }",
+        "unsigned n, const int a[restrict n], int y[restrict n]",
+    ),
+    "up to a wide end": Case(
+        loop("if (a[k] > 2) y[i++] = a[k];", "int i = 0;") + " b[0] = i;",
+        ONE.replace("int n", "unsigned long n"),
+    ),
     "rows": Case(
         loop("for (int j = 0; j < 3; j++) s += a[k][j]; y[k] = s;"),
         "int n, const int a[restrict n][3], int y[restrict n]",

@@ -56,7 +56,7 @@ def idioms(
             found[name] = known
     rest = (name for name in left if name not in found and name not in counting)
     filled = {name: _counter(flow, name, found) for name in rest}
-    if not found or not all(filled.values()):
+    if not (found or named) or not all(filled.values()):
         return ()
     for counter in dict.fromkeys(filled.values()):
         if counter is not None:

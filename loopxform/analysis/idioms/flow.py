@@ -15,7 +15,6 @@ from functools import cached_property
 
 from loopxform.analysis.scope import below, order
 from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, If, Load, Stmt, While
-from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs
 from loopxform.records import record
 
@@ -27,9 +26,6 @@ class Guard:
     path: Path
     cond: Expr
     holds: bool
-
-    def __str__(self) -> str:
-        return expr_text(self.cond) if self.holds else f"!({expr_text(self.cond)})"
 
 
 @record

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from loopxform.analysis.conversions import order_hidden
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.idioms.flow import Flow, comes_before
+from loopxform.analysis.idioms.guards import said_of
 from loopxform.analysis.idioms.linear_forms import is_linear
 from loopxform.analysis.idioms.record import LAST, LINEAR, Idiom, Reads
 from loopxform.analysis.reductions import Update, agree, may_be_nan, updates_in
@@ -182,8 +183,8 @@ def is_induction(flow: Flow, name: str) -> bool:
 
 def _condition(flow: Flow, parts: Sequence[Part]) -> str:
     """Under which condition iterations have a term, where that is one for all of them."""
-    guards = {s.path: s.guards for s in flow.sites}
-    said = {" && ".join(map(str, guards[p.paths[0]])) for p in parts}
+    guards, types = {s.path: s.guards for s in flow.sites}, names_of(flow.fn)
+    said = {said_of(guards[p.paths[0]], types) for p in parts}
     return said.pop() if len(said) == 1 else ""
 
 

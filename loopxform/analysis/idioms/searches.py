@@ -11,12 +11,12 @@ Whether elements may be read behind the last one that C reads, is another questi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.idioms.flow import Flow, Site
+from loopxform.analysis.idioms.guards import opposite, said_of
 from loopxform.analysis.idioms.record import Idiom
-from loopxform.analysis.scope import Names
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Assign,
@@ -27,20 +27,16 @@ from loopxform.ir.nodes import (
     For,
     Function,
     If,
-    Load,
     Opaque,
     Un,
     Var,
     While,
 )
-from loopxform.ir.printer import expr_text
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import COMPARISONS
 from loopxform.ir.visit import Path, enclosing, in_body_of, loads, names, stmt_exprs
 from loopxform.ir.whiles import condition
 from loopxform.records import record
-
-_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 @record
@@ -62,9 +58,9 @@ class Search:
 
     @property
     def idiom(self) -> Idiom:
-        properties = [" && ".join(map(str, s.guards)) for s in self.exits]
         types = names_of(self.flow.fn)
-        properties += (_opposite(c, types) for c in self.conditions)
+        properties = [said_of(s.guards, types) for s in self.exits]
+        properties += (opposite(c, types) for c in self.conditions)
         return Idiom("search", self.counter, condition=" || ".join(dict.fromkeys(properties)))
 
 
@@ -207,23 +203,3 @@ def _flag(flow: Flow, e: Expr) -> str:
 
 def ends_at_truth(flag: Expr) -> bool:
     return isinstance(flag, Un) or (isinstance(flag, Bin) and flag.op == "==")
-
-
-def _opposite(e: Expr, types: Names) -> str:
-    match e:
-        case Un("!", operand):
-            return expr_text(operand)
-        case Var() | Load():
-            return f"{expr_text(e)} == 0"
-        case Bin(op, left, right) if op in ("==", "!=") or (
-            op in _OPPOSITE and _are_integers((left, right), types)
-        ):
-            return expr_text(Bin(_OPPOSITE[op], left, right))
-        case _:
-            return f"!({expr_text(e)})"
-
-
-def _are_integers(found: Iterable[Expr], types: Names) -> bool:
-    """Whether none of them may be NaN, of which neither comparison holds."""
-    known = [types.type_of(e) for e in found]
-    return all(type is not None and type.is_integer for type in known)

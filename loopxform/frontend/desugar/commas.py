@@ -2,6 +2,7 @@
 
 for (i = 0, j = 9; i < n; i++, j--) S    ->  { j = 9; for (i = 0; i < n; i++) { S; j--; } }
 for (i = 0, j = n; i < j; i++, j--) S    ->  ... i < (n + 1) / 2 ...     they meet in the middle
+for (i = s = 0; i < n; s += a[i], i++) S ->  ... { S; s += a[i]; }       what stands before the step
 for (i = 1, j = n - i; i < n; i++, j++) S  ->  { i = 1; j = n - i; for (i = 1; i < n; i++) ... }
 """
 
@@ -38,7 +39,8 @@ def apart(loop: c_ast.For, types: Mapping[str, c_ast.Decl], private: frozenset[s
     if var not in private:
         return loop
     others = [s for n, s in enumerate(steps) if n != main]
-    if any(var in mentioned(s) for s in others if s is not None):
+    behind = steps[main + 1 :]
+    if any(var in mentioned(s) for s in behind if s is not None):
         return loop
     first = next((s for s in starts if s[0] == var), None)
     between = starts[starts.index(first) + 1 :] if first is not None else []

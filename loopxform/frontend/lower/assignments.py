@@ -22,6 +22,7 @@ from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import (
     Assign,
+    Bin,
     Cast,
     Const,
     Decl,
@@ -101,7 +102,10 @@ class SimpleStatements:
                 return []
         target = self._target(node.lvalue)
         value = as_compared(self.x.lower(node.rvalue), self.x.types)
-        return [Assign(target, value, node.op[:-1], origin=origin)]
+        op = node.op[:-1]
+        if not op and (step := _step(target, value)) and self.x.type_of(target).is_integer:
+            op, value = step
+        return [Assign(target, value, op, origin=origin)]
 
     def _chain(self, outer: c_ast.Assignment, inner: c_ast.Assignment) -> list[Stmt]:
         """`a = b = e` is `b = e; a = b`."""
@@ -249,6 +253,17 @@ class SimpleStatements:
             else:
                 help = "state the size"
                 raise NotModelled("LX015", f"the size of '{symbol.name}' is not stated", help, node)
+
+
+def _step(target: Var | Load, value: Expr) -> tuple[str, Const] | None:
+    """The operator and the number of `k = k + 1`, which is `k += 1`."""
+    match value:
+        case Bin("+" | "-" as op, left, Const() as number) if left == target:
+            return op, number
+        case Bin("+", Const() as number, right) if right == target:
+            return "+", number
+        case _:
+            return None
 
 
 def _jump(node: c_ast.Node) -> Escape:

@@ -8,10 +8,12 @@ import pytest
 from nests import e, fn
 
 from loopxform.analysis import sets
+from loopxform.analysis.cases import with_sign
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import Constraint
+from loopxform.analysis.linear import Constraint, const
 from loopxform.ir.nodes import Bin, Const, Expr, Select, Tile, Un, Var
+from loopxform.ir.types import INT, UINT, ULONG, Scalar
 
 
 def c(x: Expr, values: dict[str, int]) -> int:
@@ -91,3 +93,18 @@ def test_a_product_of_parameters_is_one_unknown_constant() -> None:
         e("n*m + 1")
     ) == (({"`n*m`": 1, "": 1}, ()),)
     assert not translator.exact
+
+
+@pytest.mark.parametrize(
+    ("number", "type", "held"),
+    [
+        (2, UINT, 2),
+        (-3, UINT, 2**32 - 3),
+        (2**32 - 3, INT, -3),
+        (0, ULONG, 0),
+        (2**31, INT, -(2**31)),
+    ],
+)
+def test_numbers_of_the_other_signedness(number: int, type: Scalar, held: int) -> None:
+    """One value each: `i / 2` of an unsigned i is divided by a number."""
+    assert with_sign(((const(number), ()),), type) == ((const(held), ()),)

@@ -76,6 +76,7 @@ GRIDS = {
 COMPACTIONS = {
     "if (a[i] > 0) out[k++] = a[i];": "compaction into out, counted by k",
     "if (a[i] > 0) out[++k] = a[i];": "compaction into out, counted by k",
+    "if (a[i] > 0) { out[k] = a[i]; k = 1 + k; }": "compaction into out, counted by k",
     "if (a[i] > 0) { out[k] = a[i]; b[k] = i; k++; }": ("compaction into out, b, counted by k"),
     "if (a[i] > 0) { out[k] = a[i]; out[k + 1] = i; k += 2; }": (
         "compaction into out, counted by k"
@@ -104,6 +105,7 @@ SEARCHES = {
     "if (a[i] == key) { k = i; break; }": "search for the first i with a[i] == key",
     "if (a[i] == key) return i;": "search for the first i with a[i] == key",
     "if (a[i] > key) if (b[i]) break;": "search for the first i with a[i] > key && b[i]",
+    "if (a[i] != key) continue; k = i; break;": "search for the first i with a[i] == key",
     "int w = a[i] * a[i]; if (w > key) { s = w; break; }": "search for the first i with w > key",
     "if (a[i] == key) break; if (b[i] == key) return 7;": (
         "search for the first i with a[i] == key || b[i] == key"
@@ -129,6 +131,11 @@ LOOPS = {
         "search for the first i with !(a[i] < 0.5f * key)"
     ),
     "int i; for (i = 0; a[i] != key; i++) ; return i;": "",
+    "int i, s; for (i = 0, s = 0; i < n; s += a[i], i++) out[i] = s; return s;": (
+        "scan of s (+, exclusive)"
+    ),
+    "int i, s; for (i = 0, s = 0; i < n; i++, s += a[i]) out[i] = s; return s;": "",
+    "while (n--) out[*a++]++; return 0;": "histogram of out (+)",
     "int i, found = 0; for (i = 0; i < n && !found; i++) if (a[i] > key + found) found = 1;"
     " return found;": "",
 }

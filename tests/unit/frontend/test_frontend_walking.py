@@ -49,6 +49,8 @@ MEANS = [
      "j = n; for (i = 0; i < (n + 1) / 2; i++) a[i] = b[j]; j -= 1;"),
     ("for (int i = 0, j = 0; i < n; i++, j += 2) a[i] = b[j];",
      "j = 0; for (i = 0; i < n; i++) a[i] = b[j]; j += 2;"),
+    ("for (int i = 0, s = 0; i < n; s = 3 + s, s += x[i], i++) a[i] = s;",
+     "s = 0; for (i = 0; i < n; i++) a[i] = s; s += 3; s += x[i];"),
 ]  # fmt: skip
 
 
