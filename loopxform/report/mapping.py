@@ -1,0 +1,251 @@
+"""What became of a file: by `tile` where its loops are one nest, by `offload` else; as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from loopxform.api.facade import File, Routine
+from loopxform.api.mapped import MappedRoutine
+from loopxform.api.offload import OffloadedRoutine
+from loopxform.api.splice import OffloadedFile, OffloadedRegion, offload_file
+from loopxform.api.tile import TiledRoutine, tile_routine
+from loopxform.cli import offload_text, pipeline_text, plan_text, tuned
+from loopxform.cli.summary import headline
+from loopxform.cli.users_names import UsersNames
+from loopxform.codegen.plan import Plan
+from loopxform.errors import LimitError, TransformError, UnsupportedC
+from loopxform.floating_point import FloatingPoint
+from loopxform.ir.nodes import For
+from loopxform.ir.visit import walk
+from loopxform.model.blocks import SIZE
+from loopxform.offload.pipeline_plan import PipelinePlan
+from loopxform.offload.program_state import Part
+from loopxform.recipes.tile_nest import Tiled
+from loopxform.records import record
+from loopxform.report import costs, derivations, facts, kernels, tile_picture
+from loopxform.report.costs import Costs
+from loopxform.report.names import Names
+from loopxform.schedule.params import KINDS, PLAIN
+from loopxform.schedule.tuning_file import Tuned
+from loopxform.targets.target import Limits
+from loopxform.transforms import possible
+
+
+@record
+class Wanted:
+    """What a report is made for: a device, what is permitted of floating point, whether NAME.tuning
+    counts, and the words of the command line that say so."""
+
+    limits: Limits
+    fp: FloatingPoint
+    tuning: bool
+    words: str
+
+
+@record
+class Became:
+    """What became of a file; None where nothing did."""
+
+    file: File
+    tiled: TiledRoutine | None = None
+    offloaded: OffloadedFile | None = None
+
+    @property
+    def command(self) -> str:
+        return "tile" if self.tiled is not None else "offload"
+
+
+def became(file: File, wanted: Wanted) -> Became:
+    """What `tile` or `offload` would write. Raises LoopxformError."""
+    known = {r.name: _tuned(file, r, wanted) for r in file}
+    routines = [r for r in file if any(isinstance(s, For) for _, s in walk(r.function.body))]
+    only = routines[0] if len(routines) == 1 and _is_one_nest(routines[0]) else None
+    if only is not None:
+        done = possible(
+            lambda: _tiled(only, known[only.name], wanted), UnsupportedC, TransformError, LimitError
+        )
+        if isinstance(done, TiledRoutine):
+            return Became(file, tiled=done)
+    found = {name: t for name, t in known.items() if t is not None}
+    done_file = offload_file(file, (), {}, wanted.limits, fp=wanted.fp, tuned=found)
+    return Became(file, offloaded=done_file)
+
+
+def _is_one_nest(routine: Routine) -> bool:
+    """Whether the function has one loop at its top."""
+    return sum(isinstance(s, For) for s in routine.function.body) == 1
+
+
+def _tuned(file: File, routine: Routine, wanted: Wanted) -> Tuned | None:
+    """What was tuned for a function, for the profile where it has a file of its own."""
+    if not wanted.tuning or routine.annotations:
+        return None
+    return tuned.tuned_for(file, routine, wanted.limits.name, wanted.fp)[0]
+
+
+def _tiled(routine: Routine, known: Tuned | None, wanted: Wanted) -> TiledRoutine:
+    """As it was tuned where that fits, else by the defaults."""
+    with routine.contained():
+        if known is not None:
+            asked = PLAIN.over(known.asked)
+            done = possible(
+                lambda: tile_routine(
+                    routine, known.sizes, None, wanted.limits, fp=wanted.fp, options=asked
+                ),
+                *(UnsupportedC, TransformError, LimitError),
+            )
+            if isinstance(done, TiledRoutine):
+                return done
+        return tile_routine(routine, {}, None, wanted.limits, fp=wanted.fp)
+
+
+# ---------------------------------------------------------------- facts
+
+
+@record
+class LoopNote:
+    """What is said of the loop that begins on a line: what became of it, and its time."""
+
+    line: int
+    mapped: str
+    time: str
+
+
+def mappings(
+    done: Became, names: Names, wanted: Wanted
+) -> Iterator[tuple[str, facts.Mapping, tuple[LoopNote, ...]]]:
+    """What each function became, by its name, with what is said of loops."""
+    if done.tiled is not None:
+        with done.tiled.routine.contained():
+            yield done.tiled.routine.name, *_of_tile(done.tiled, names)
+    whole = done.offloaded
+    for r in whole.regions if whole is not None else ():
+        with r.done.routine.contained():
+            assert whole is not None
+            yield r.region.owner.name, *_of_region(r, whole, names, wanted.limits)
+
+
+def _of_tile(done: TiledRoutine, names: Names) -> tuple[facts.Mapping, tuple[LoopNote, ...]]:
+    plan = done.opencl.plan
+    assert plan is not None
+    parts, notes = list[facts.PartFact](), list[LoopNote]()
+    for n, tiled in enumerate((done.tiled, *done.tiled.rest), 1):
+        line = names.line(tiled.nest.outermost.origin.loc)
+        fact = _part(done, tiled, names.of("tile", n))
+        data = plan_text.data(replace(done, tiled=tiled))
+        tables = ((costs.reused(data), *fact.tables)) if data else fact.tables
+        parts.append(replace(fact, line=line, why=tiled.reason, tables=tables))
+        notes.append(LoopNote(line, tiled.recipe, fact.time))
+    head = headline(done).partition("\n")[0].partition(": ")[2]
+    tables = (costs.accesses(done.derivation),)
+    sizes = done.tiled.sizes
+    return _mapping(done, plan, names, done.routine.name, head, parts, sizes, {}, tables), (*notes,)
+
+
+def _of_region(
+    r: OffloadedRegion, of: OffloadedFile, names: Names, limits: Limits
+) -> tuple[facts.Mapping, tuple[LoopNote, ...]]:
+    """A part of a function that was offloaded."""
+    users = UsersNames(of.file)
+    if not r.region.whole:
+        users = users.passing(of.original.outlined(r.region).passed)
+    parts, notes = list[facts.PartFact](), list[LoopNote]()
+    times = {line: time for p in r.done.pipelines for line, time in _planned(p, limits)}
+    place = offload_text.named_place(r, of)
+    for n, part in enumerate(r.done.parts, 1):
+        line = names.line(part.loc)
+        fact = _offloaded_part(r.done, part, names.of(r.region.name, n), users)
+        time = times.get(line, "") if part.kind != "host" and part.lines else fact.time
+        parts.append(replace(fact, line=line, time=time))
+        notes += [LoopNote(x, _short(part), time) for x in (part.lines or (line,))]
+    tables = tuple(
+        facts.Table(
+            "Stages of the pipeline in one kernel, by the model",
+            ("", *pipeline_text.TITLES[1:]),
+            tuple(pipeline_text.table(plan, limits)),
+            (f"Sizes that are not known are taken as {SIZE}.",),
+        )
+        for name, plan in pipeline_text.plans(replace(of, regions=(r,)))
+    )
+    about = offload_text.became(r.done, r.entry.plan)
+    head = offload_text.headline(r.done, r.entry.plan, place).partition(": ")[2]
+    sizes = next((p.tiled.sizes for p in r.done.parts if p.tiled is not None), {})
+    made = _mapping(r.done, r.entry.plan, names, place, head, parts, sizes, about, tables)
+    return made, tuple(notes)
+
+
+def _planned(plan: PipelinePlan, limits: Limits) -> Iterator[tuple[int, str]]:
+    """The predicted time of each kernel of a pipeline, by the first of its lines."""
+    for k in plan.chosen:
+        time = None if k.predicted is None else pipeline_text.milliseconds(k.predicted, limits)
+        if time is not None and k.lines:
+            yield k.lines[0], costs.duration(time * 1000)
+
+
+def _short(part: Part) -> str:
+    """What a part became, in a word or two."""
+    if part.kind == "host":
+        return "host, in order"
+    if part.lines:
+        return f"{len(part.lines)} nests in one kernel"
+    if part.tiled is not None:
+        return part.tiled.recipe
+    return "kernel" if part.kind == "kernel" else "one work-item"
+
+
+def _offloaded_part(
+    done: OffloadedRoutine, part: Part, name: str, users: UsersNames
+) -> facts.PartFact:
+    names = ", ".join(dict.fromkeys(map(users.of, part.loops)))
+    title = f"loops {names}" if part.loops else "statements"
+    why = users.in_text(part.why) if part.why else ""
+    if part.kind == "host":
+        return facts.PartFact(title, 0, "on the host, in order", why)
+    if part.tiled is None or part.about:
+        return facts.PartFact(title, 0, offload_text.form(part), why)
+    return replace(_part(done, part.tiled, name), title=title, why=why)
+
+
+def _part(done: MappedRoutine, tiled: Tiled, name: str) -> facts.PartFact:
+    """A nest that was tiled, with its pictures and tables."""
+    known = Costs.of(tiled, done.limits, done.fp)
+    sizes = ", ".join(f"{n}={v}" for n, v in tiled.sizes.items())
+    drawn = (tile_picture.drawn(f"{name}-tile", tiled), known.roofline(f"{name}-roof"))
+    return facts.PartFact(
+        title=f"loops {', '.join(d.loop for d in tiled.choice.dims)}",
+        line=0,
+        form=f"{KINDS[tiled.recipe].title}, {sizes}" if sizes else KINDS[tiled.recipe].title,
+        why=tiled.reason,
+        time=known.time,
+        gain=known.gain,
+        pictures=tuple(x for x in drawn if x),
+        tables=(*costs.moved(tiled, done.limits), *known.tables()),
+    )
+
+
+def _mapping(
+    done: MappedRoutine,
+    plan: Plan,
+    names: Names,
+    title: str,
+    head: str,
+    parts: Sequence[facts.PartFact],
+    sizes: Mapping[str, int],
+    about: Mapping[str, str],
+    tables: tuple[facts.Table, ...],
+) -> facts.Mapping:
+    stages, shown = derivations.stages(done.derivation, sizes)
+    found, left = kernels.kernel_facts(plan, names.file, about)
+    return facts.Mapping(
+        title=title,
+        headline=head,
+        parts=tuple(parts),
+        stages=stages,
+        variants=derivations.variants(done.derivation),
+        shown=shown,
+        skipped=derivations.skipped(done.derivation),
+        kernels=found,
+        kernels_left=left,
+        tables=tables,
+    )
