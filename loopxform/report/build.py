@@ -185,6 +185,10 @@ def _changes(done: Became, names: Names) -> Iterator[NextStep]:
     users = UsersNames(done.file)
     for c in offload_summary.changes_of(done.offloaded):
         why = users.in_error(c.why)
-        loop = c.loops[0]
-        what = why.help or "see what keeps it on the host"
-        yield NextStep(names.line(loop.loc), loop.owner, what, f"{why.message} [{why.code}]")
+        reason, _, change = why.message.partition("; ")
+        what = why.help or change
+        if what.startswith("name the function to have it on one work-item"):
+            what = change  # one work-item is no gain
+        if what:
+            line, owner = names.line(c.loops[0].loc), c.loops[0].owner
+            yield NextStep(line, owner, what, f"{reason} [{why.code}]")

@@ -91,7 +91,8 @@ def _function(f: CheckedFunction, names: Names, number: int) -> FunctionFact:
         name=f.name,
         line=names.line(f.loc),
         loops=tuple(replace(x, anchor=f"{anchor}-{x.anchor}") for x in loops),
-        matrices=tuple(_matrix(m, titles[m.path], names) for m in f.matrices),
+        matrices=tuple(_matrix(m, titles[m.path], names) for m in f.matrices if _says(m)),
+        independent=tuple(lines[m.path] for m in f.matrices if not _says(m) and m.path in lines),
         claims=tuple(_claim(c, names, lambda _: "") for c in f.others),
         annotations=tuple(_annotations(f)),
         macros=f.macros,
@@ -192,6 +193,11 @@ def _claim(c: Claim, names: Names, picture: Drawn) -> ClaimFact:
 # ---------------------------------------------------------------- dependences
 
 
+def _says(m: Matrix) -> bool:
+    """Whether there is anything to tell of a nest."""
+    return bool(m.rows or m.unmodelled or m.note)
+
+
 def _matrix(m: Matrix, title: str, names: Names) -> MatrixFact:
     """The rows that `check` prints; those that keep iterations in order first where there are too
     many."""
@@ -203,8 +209,6 @@ def _matrix(m: Matrix, title: str, names: Names) -> MatrixFact:
     ends = [d.source for d in m.unmodelled if d.source.path != m.path]
     places = dict.fromkeys(names.place(end.loc) for end in ends if end.loc)
     notes += [f"{p} is not modelled: it may depend on everything" for p in places]
-    if not m.rows and not m.unmodelled:
-        notes.append("no dependences")
     return MatrixFact(
         title, m.loops, tuple(_row(m, d, names) for d in rows[:MOST_LINES]), (*notes,)
     )

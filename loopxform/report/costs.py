@@ -81,14 +81,13 @@ class Costs:
 
     def roofline(self, name: str) -> str:
         """The picture; nothing where no operations on floats are known."""
-        points = [
-            _point(title, c, self.limits)
-            for title, c in (("one item each", self.naive), (self.tiled.recipe, self.taken))
-        ]
-        found = [p for p in points if p is not None]
-        if not found or (len(found) == 2 and found[0] == found[1]):
-            found = found[-1:]
-        return drawn(name, found, _roof(self.limits)) if found else ""
+        now = _point(self.tiled.recipe, self.taken, self.limits)
+        plain = _point("one item each", self.naive, self.limits)
+        if now is None:
+            return ""
+        is_other = plain is not None and self.tiled.recipe != "naive"
+        points = [p for p in (plain, now) if p is not None] if is_other else [now]
+        return drawn(name, points, _roof(self.limits))
 
 
 WORTH_TELLING = 1.05

@@ -178,13 +178,15 @@ class Gain:
 
 @record
 class FunctionFact:
-    """A function with all that is known of it."""
+    """A function with all that is known of it; `independent` are the lines of nests without any
+    dependence."""
 
     anchor: str
     name: str
     line: int
     loops: tuple[LoopFact, ...]
     matrices: tuple[MatrixFact, ...]
+    independent: tuple[int, ...]
     claims: tuple[ClaimFact, ...]
     annotations: tuple[str, ...]
     macros: tuple[str, ...]

@@ -86,15 +86,15 @@ def drawn(
     spanned = range(every[0], every[-1] + 1) if every and None not in columns else None
     across = axis(shown[-1], ends, spanned)
     width = LEFT + STEP * len(across.values) + 20
-    height = TOP + STEP * (len(down.values) if down else 1) + 70
+    base = TOP + STEP * (len(down.values) if down else 1)
     first, second = (_place(at, across, down) for at in (source, sink))
     parts = [*_axes(across, down), *_dots(across, down, columns), _arrow(first, second)]
     parts += [_end(first, "1", "source"), _end(second, "2", "sink")]
     for n, label in enumerate(labels):
-        parts.append(svg.text(4, height - 24 + 18 * n, f"{n + 1}  {label}", "label"))
-    width = max(width, 24 + 7.3 * max(map(len, labels)))
+        parts.append(svg.text(4, base + 26 + 18 * n, f"{n + 1}: {label}", "label"))
+    width = max(width, 24 + 7.4 * max(map(len, labels)))
     about = f"1: {labels[0]}. 2: {labels[1]}."
-    return svg.picture(name, title, about, width, height, parts)
+    return svg.picture(name, title, about, width, base + 54, parts)
 
 
 def _shown(named: Sequence[str], carrier: str, witness: Witness) -> list[str]:

@@ -180,7 +180,7 @@ def _planned(plan: PipelinePlan, limits: Limits) -> Iterator[tuple[int, str]]:
     for k in plan.chosen:
         time = None if k.predicted is None else pipeline_text.milliseconds(k.predicted, limits)
         if time is not None and k.lines:
-            yield k.lines[0], costs.duration(time * 1000)
+            yield k.lines[0], f"{costs.duration(time * 1000)} (sizes {SIZE})"
 
 
 def _short(part: Part) -> str:

@@ -17,6 +17,16 @@ from loopxform.version import __version__
 ORDER: tuple[Answer, ...] = ("yes", "reduction", "privatizable", "no", "unknown")
 
 
+BECAUSE: dict[str, str] = {
+    "yes": "no iteration needs another: the loop carries no dependence",
+    "reduction": "the loop carries nothing but updates that may be applied in any order",
+    "privatizable": "each iteration can have variables of its own; then the loop carries nothing",
+    "no": "an iteration needs what another does, and that is proven",
+    "unknown": "neither is proven: whether an iteration needs another",
+}
+"""What the verdicts mean."""
+
+
 @record
 class Row:
     """A file in the index: where it is, "" for this page."""
@@ -69,6 +79,7 @@ def _page(
         functions=sum(len(f.functions) for f in every),
         loops=sum(len(f.loops) for f in every),
         by_line=by_line,
+        because=BECAUSE,
         file_counts=lambda f: loop_counts(f.loops),
         loop_counts=loop_counts,
         file_has=file_has,

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from loopxform.records import record
 from loopxform.report import svg
 
-WIDTH, HEIGHT = 520.0, 300.0
+WIDTH, HEIGHT = 560.0, 312.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 30.0, 250.0
 DECADES = 3
 """How far down the share of the peak is drawn, in powers of ten."""
@@ -77,7 +77,7 @@ def drawn(name: str, points: Sequence[Point], roof: Roof) -> str:
         path = " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in corners)
         parts.append(svg.element("polyline", points=path, class_=f"roof {kind}"))
     parts += _points(points, x, y)
-    parts.append(svg.text(WIDTH - RIGHT, HEIGHT - 1, _legend(roof), "tick", "end"))
+    parts.append(svg.text(WIDTH - RIGHT, HEIGHT - 6, _legend(roof), "tick", "end"))
     return svg.picture(name, f"Roofline of {roof.name}", _about(points, roof), WIDTH, HEIGHT, parts)
 
 
@@ -99,7 +99,7 @@ def _points(points: Sequence[Point], x: Scale, y: Scale) -> list[str]:
 
 
 def _share(share: float, roof: Roof) -> str:
-    return f"{share * roof.peak:.3g}" if roof.peak else f"{share * 100:g} %"
+    return f"{share * roof.peak:,.0f}" if roof.peak else f"{share * 100:g} %"
 
 
 def _legend(roof: Roof) -> str:

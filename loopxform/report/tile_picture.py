@@ -4,154 +4,179 @@ work-item, and the boxes of arrays that a group stages."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
+from loopxform.model.footprint import Width
 from loopxform.model.reuse import Dim, Staged
 from loopxform.recipes.tile_nest import Tiled
+from loopxform.records import record
 from loopxform.report import svg
+from loopxform.schedule.params import Recipe
+
+DRAWN: frozenset[Recipe] = frozenset(
+    [
+        *("register", "block", "coarsened", "one-sided", "1-d", "stencil", "transposition"),
+        *("elementwise", "naive"),
+    ]
+)
+"""Recipes whose work-items are a grid over the result, with a box of elements each."""
 
 MOST_CELLS = 16
 """Rows and columns of a grid that are drawn."""
 
-SIDE, GAP, TOP = 128.0, 40.0, 46.0
+LEFT, SIDE, GAP, TOP = 12.0, 128.0, 40.0, 46.0
 BOX = 92.0
-
-
-def drawn(name: str, tiled: Tiled) -> str:
-    """The tile of a nest; nothing where no loop of it is tiled."""
-    sizes = {**tiled.sizes}
-    dims = [d for d in tiled.choice.dims if set(map(str, d.factors)) <= sizes.keys()]
-    if not dims:
-        return ""
-    across = next((d for d in dims if d.loop == tiled.choice.neighbours), dims[-1])
-    others = [d for d in dims if d is not across]
-    down = others[-1] if others else None
-    panels = [
-        _panel(0, "the result, in groups", _under(tiled, dims), (5, 5 if down else 1), (1, 2)),
-        _panel(1, "a group", _items(across, down, sizes), _count(across, down, "items", sizes)),
-        _panel(2, "a work-item", _kept(across, down, sizes), _count(across, down, "kept", sizes)),
-    ]
-    boxes = _boxes(tiled.staged, sizes)
-    width = 3 * SIDE + 2 * GAP + 24
-    height = TOP + SIDE + 44 + (BOX + 66 if tiled.staged else 20)
-    zooms = [_zoom(0), _zoom(1)]
-    foot = [] if tiled.staged else [svg.text(12, height - 8, NOTHING, "label")]
-    title = f"What a group and a work-item compute of {', '.join(d.loop for d in dims)}"
-    about = "; ".join(
-        [_items(across, down, sizes), _kept(across, down, sizes), *_told(tiled, sizes)]
-    )
-    width = max(width, 12 + len(tiled.staged) * (BOX + 110))
-    return svg.picture(name, title, about, width, height, [*panels, *zooms, *boxes, *foot])
-
+LETTER = 7.4
+"""How wide a letter is, at most on average."""
 
 NOTHING = "Nothing is staged in local memory: caches serve what is read again."
 
 
-def _panel(
-    n: int, title: str, below: str, cells: tuple[int, int], chosen: tuple[int, int] = (0, 0)
-) -> str:
-    """A grid of cells, of which one is chosen; `cells` are columns and rows."""
-    left = 12 + n * (SIDE + GAP)
-    columns, rows = (min(c, MOST_CELLS) for c in cells)
-    w, h = SIDE / columns, min(SIDE, SIDE / rows)
-    if rows == 1:
-        h = min(h, 24.0)
-    parts = [svg.text(left, TOP - 14, title, "axis")]
-    x, y = min(chosen[0], columns - 1), min(chosen[1], rows - 1)
-    parts.append(svg.rect(left, TOP, SIDE, h * rows, "cells"))
-    parts.append(svg.rect(left + x * w, TOP + y * h, w, h, "chosen"))
-    parts += [
-        svg.line(left + k * w, TOP, left + k * w, TOP + h * rows, "cell") for k in range(1, columns)
+@record
+class Panel:
+    """A grid with one cell chosen: columns, rows, and what it says below."""
+
+    title: str
+    columns: int
+    rows: int
+    below: tuple[str, ...]
+    chosen: tuple[int, int] = (0, 0)
+
+
+def drawn(name: str, tiled: Tiled) -> str:
+    """The tile of a nest; nothing for recipes whose tiles are no grid."""
+    dims, sizes = tiled.choice.dims, tiled.sizes
+    if tiled.recipe not in DRAWN or not dims:
+        return ""
+    panels = _panels(tiled)
+    parts = [part for n, p in enumerate(panels) for part in _panel(n, p)]
+    parts += [_zoom(n) for n in range(len(panels) - 1)]
+    top = TOP + max(_height(p) for p in panels) + 58
+    boxes, below, wide = _boxes(tiled.staged, sizes, top)
+    if not tiled.staged:
+        boxes, below = [svg.text(LEFT, top, NOTHING, "label")], top
+    width = max(LEFT + 3 * SIDE + 2 * GAP + 40, wide, LEFT + LETTER * len(NOTHING))
+    title = f"What a group and a work-item compute of {', '.join(d.loop for d in dims)}"
+    told = [" ".join((p.title, *p.below)) for p in panels]
+    about = "; ".join([*told, *_told(tiled.staged, sizes)])
+    return svg.picture(name, title, about, width, below + 14, [*parts, *boxes])
+
+
+def _panels(tiled: Tiled) -> list[Panel]:
+    choice, sizes = tiled.choice, tiled.sizes
+    dims = choice.dims
+    loops = f"loops {', '.join(tiled.nest.parallel)}"
+    deep = len(tiled.nest.parallel) > 1
+    result = Panel("the result, in groups", 5, 5 if deep else 1, (loops,), (1, 2 if deep else 0))
+    if not any(d.items for d in dims):
+        names = [n for n in choice.group if n in sizes]
+        count = prod(sizes[n] for n in names)
+        columns = min(count, MOST_CELLS)
+        below = (f"{'*'.join(names)} = {count} work-items",) if names else ("one work-item",)
+        one = Panel("a work-item", 1, 1, ("one iteration",))
+        return [result, Panel("a group", columns, max(1, count // columns), below), one]
+    across, down = _axes(dims, choice.neighbours)
+    group = Panel("a group", *_cells(across, down, "items", sizes), _shape(dims, "items", sizes))
+    item = Panel("a work-item", *_cells(across, down, "kept", sizes), _shape(dims, "kept", sizes))
+    return [result, group, item]
+
+
+def _axes(dims: Sequence[Dim], neighbours: str) -> tuple[Dim, Dim | None]:
+    """The loops that are drawn from left to right and from top to bottom."""
+    across = next((d for d in dims if d.loop == neighbours), dims[-1])
+    others = [d for d in dims if d is not across]
+    return across, others[-1] if others else None
+
+
+def _cells(across: Dim, down: Dim | None, what: str, sizes: dict[str, int]) -> tuple[int, int]:
+    columns, rows = (getattr(d, what) if d else "" for d in (across, down))
+    return sizes.get(columns, 1), sizes.get(rows, 1)
+
+
+def _shape(dims: Sequence[Dim], what: str, sizes: dict[str, int]) -> tuple[str, ...]:
+    """`Ty x Tx` and `= 16 x 16 work-items`."""
+    unit = "work-items" if what == "items" else "elements"
+    names = [getattr(d, what) for d in dims]
+    if not any(names):
+        return (f"one {unit.removesuffix('s')}",)
+    numbers = [sizes.get(n, 1) for n in names]
+    return " x ".join(n or "1" for n in names), f"= {' x '.join(map(str, numbers))} {unit}"
+
+
+def _height(p: Panel) -> float:
+    rows = min(p.rows, MOST_CELLS)
+    return min(SIDE, 24.0 * rows)
+
+
+def _panel(n: int, p: Panel) -> list[str]:
+    left = LEFT + n * (SIDE + GAP)
+    columns, rows = min(p.columns, MOST_CELLS), min(p.rows, MOST_CELLS)
+    w, h = SIDE / columns, _height(p) / rows
+    bottom, right = TOP + h * rows, left + SIDE
+    x, y = min(p.chosen[0], columns - 1), min(p.chosen[1], rows - 1)
+    parts = [
+        svg.text(left, TOP - 14, p.title, "axis"),
+        svg.rect(left, TOP, SIDE, h * rows, "cells"),
     ]
-    parts += [svg.line(left, TOP + k * h, left + SIDE, TOP + k * h, "cell") for k in range(1, rows)]
-    for k, words in enumerate(_wrapped(below)):
-        parts.append(svg.text(left, TOP + SIDE + 18 + 16 * k, words, "label"))
-    return "".join(parts)
-
-
-def _wrapped(words: str) -> list[str]:
-    """In at most two lines, broken at ` = ` or a comma."""
-    for mark in (" = ", ", "):
-        if len(words) > 20 and mark in words:
-            first, _, rest = words.partition(mark)
-            return [first, (f"= {rest}" if mark == " = " else rest)]
-    return [words]
+    parts.append(svg.rect(left + x * w, TOP + y * h, w, h, "chosen"))
+    for k in range(1, columns):
+        parts.append(svg.line(left + k * w, TOP, left + k * w, bottom, "cell"))
+    for k in range(1, rows):
+        parts.append(svg.line(left, TOP + k * h, right, TOP + k * h, "cell"))
+    cut = [f"({MOST_CELLS} a side are drawn)"] if max(p.columns, p.rows) > MOST_CELLS else []
+    for k, words in enumerate([*p.below, *cut][:3]):
+        parts.append(svg.text(left, bottom + 16 + 15 * k, words, "label"))
+    return parts
 
 
 def _zoom(n: int) -> str:
     """An arrow from a panel to the next."""
-    x, y = 12 + SIDE + n * (SIDE + GAP) + 8, TOP + 14
+    x, y = LEFT + SIDE + n * (SIDE + GAP) + 8, TOP + 12
     head = f"{x + 24:.1f},{y:.1f} {x + 16:.1f},{y - 4:.1f} {x + 16:.1f},{y + 4:.1f}"
     return svg.line(x, y, x + 18, y, "arrow") + svg.element("polygon", points=head, class_="head")
 
 
-def _count(across: Dim, down: Dim | None, what: str, sizes: dict[str, int]) -> tuple[int, int]:
-    names = [getattr(d, what) for d in (across, down) if d is not None]
-    numbers = [sizes[n] if n else 1 for n in names]
-    return (numbers[0], numbers[1] if down else 1)
+# ---------------------------------------------------------------- what is staged
 
 
-def _under(tiled: Tiled, dims: Sequence[Dim]) -> str:
-    more = len(tiled.nest.parallel) - min(2, len(dims))
-    rest = f", and over {more} more loop{'s' if more > 1 else ''}" if more > 0 else ""
-    return f"loops {', '.join(d.loop for d in dims[-2:])}{rest}"
+def _boxes(
+    staged: Sequence[Staged], sizes: dict[str, int], top: float
+) -> tuple[list[str], float, float]:
+    """The boxes of arrays, all to one scale, each with its text to the right; where they end."""
+    if not staged:
+        return [], top, 0.0
+    largest = max(w.value(sizes) for s in staged for w in _sides(s))
+    out = [svg.text(LEFT, top, "staged in local memory by a group", "axis")]
+    y, wide = top + 14, 0.0
+    for s in staged:
+        *_, rows, columns = (1, *(w.value(sizes) for w in s.stage.box.widths))
+        w, h = (max(5.0, BOX * n / largest) for n in (columns, rows))
+        out.append(svg.rect(LEFT, y, w, h, "staged"))
+        texts = _box_texts(s, sizes)
+        for k, words in enumerate(texts):
+            out.append(svg.text(LEFT + BOX + 14, y + 11 + 16 * k, words, "label"))
+        wide = max(wide, LEFT + BOX + 20 + LETTER * max(map(len, texts)))
+        y += max(h, 16.0 * len(texts)) + 14
+    return out, y - 14, wide
 
 
-def _items(across: Dim, down: Dim | None, sizes: dict[str, int]) -> str:
-    return _shape(across, down, "items", sizes, "work-items")
+def _sides(s: Staged) -> tuple[Width, ...]:
+    """The last two dimensions, which are drawn."""
+    return s.stage.box.widths[-2:]
 
 
-def _kept(across: Dim, down: Dim | None, sizes: dict[str, int]) -> str:
-    return _shape(across, down, "kept", sizes, "elements")
-
-
-def _shape(across: Dim, down: Dim | None, what: str, sizes: dict[str, int], unit: str) -> str:
-    """`Ty x Tx = 16 x 16 work-items`."""
-    names = [getattr(d, what) for d in (down, across) if d is not None]
-    if not any(names):
-        return f"one {unit.removesuffix('s')}"
-    texts = [n or "1" for n in names]
-    numbers = [str(sizes[n]) if n else "1" for n in names]
-    return f"{' x '.join(texts)} = {' x '.join(numbers)} {unit}"
-
-
-def _boxes(staged: Sequence[Staged], sizes: dict[str, int]) -> list[str]:
-    """The boxes of arrays, to one scale, with where they are kept."""
-    found = [(s, s.stage.box.widths) for s in staged]
-    if not found:
-        return []
-    largest = max(w.value(sizes) for _, widths in found for w in widths[-2:] or widths)
-    top, out = TOP + SIDE + 66, []
-    out.append(svg.text(12, top - 10, "staged in local memory by a group", "axis"))
-    for n, (s, widths) in enumerate(found):
-        left = 12 + n * (BOX + 110)
-        *_, h, w = (
-            (1, *(x.value(sizes) for x in widths))
-            if len(widths) == 1
-            else (*(x.value(sizes) for x in widths),)
-        )
-        wide, tall = max(6.0, BOX * w / largest), max(6.0, BOX * h / largest)
-        out.append(svg.rect(left, top, wide, tall, "staged"))
-        texts = [
-            f"{s.stage.array}: {' x '.join(x.text for x in widths)}",
-            f"= {' x '.join(str(x.value(sizes)) for x in widths)}, {s.stage.bytes(sizes)} bytes",
-            f"for each tile of {s.stage.loop}" if s.stage.loop else "once",
-            "then in registers" if s.private else "",
-        ]
-        down = top + tall + 16 if wide > BOX * 0.6 else top + 10
-        side = left if wide > BOX * 0.6 else left + wide + 8
-        if tall > BOX * 0.5 and wide > BOX * 0.6:
-            down, side = top + 14, left + wide + 8
-        out += [
-            svg.text(side, down + 16 * k, words, "label") for k, words in enumerate(texts) if words
-        ]
-    return out
-
-
-def _told(tiled: Tiled, sizes: dict[str, int]) -> list[str]:
-    """The boxes in words."""
+def _box_texts(s: Staged, sizes: dict[str, int]) -> list[str]:
+    widths = s.stage.box.widths
+    formula = " x ".join(w.text for w in widths)
+    numbers = " x ".join(str(w.value(sizes)) for w in widths)
+    when = f"for each tile of {s.stage.loop}" if s.stage.loop else "once"
+    then = ", then read into registers" if s.private else ""
     return [
-        f"{s.stage.array}: {s.stage.box.elements(sizes)} elements staged"
-        f"{f' for each tile of {s.stage.loop}' if s.stage.loop else ''}"
-        f"{', then in registers' if s.private else ''}"
-        for s in tiled.staged
-    ] or [NOTHING]
+        f"{s.stage.array}: {formula} = {numbers}",
+        f"{s.stage.bytes(sizes)} bytes, {when}{then}",
+    ]
+
+
+def _told(staged: Sequence[Staged], sizes: dict[str, int]) -> list[str]:
+    """The boxes in words."""
+    return [f"staged {', '.join(_box_texts(s, sizes))}" for s in staged] or [NOTHING]
