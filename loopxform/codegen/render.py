@@ -62,7 +62,7 @@ def _pages() -> jinja2.Environment:
 
 def page(template: str, **values: Any) -> str:
     """The text of a page (`templates/report`)."""
-    return _pages().get_template(template).render(**values)
+    return _pages().get_template(template).render(**values) + "\n"
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loopxform.api.facade import File, Routine
@@ -204,14 +204,16 @@ def _offloaded_part(
         return facts.PartFact(title, 0, "on the host, in order", why)
     if part.tiled is None or part.about:
         return facts.PartFact(title, 0, offload_text.form(part), why)
-    return replace(_part(done, part.tiled, name), title=title, why=why)
+    return replace(_part(done, part.tiled, name, users.of), title=title, why=why)
 
 
-def _part(done: MappedRoutine, tiled: Tiled, name: str) -> facts.PartFact:
+def _part(
+    done: MappedRoutine, tiled: Tiled, name: str, own: Callable[[str], str] = str
+) -> facts.PartFact:
     """A nest that was tiled, with its pictures and tables."""
     known = Costs.of(tiled, done.limits, done.fp)
     sizes = ", ".join(f"{n}={v}" for n, v in tiled.sizes.items())
-    drawn = (tile_picture.drawn(f"{name}-tile", tiled), known.roofline(f"{name}-roof"))
+    drawn = (tile_picture.drawn(f"{name}-tile", tiled, own), known.roofline(f"{name}-roof"))
     return facts.PartFact(
         title=f"loops {', '.join(d.loop for d in tiled.choice.dims)}",
         line=0,

@@ -21,7 +21,7 @@ BECAUSE: dict[str, str] = {
     "yes": "no iteration needs another: the loop carries no dependence",
     "reduction": "the loop carries nothing but updates that may be applied in any order",
     "privatizable": "each iteration can have variables of its own; then the loop carries nothing",
-    "no": "an iteration needs what another does, and that is proven",
+    "no": "its iterations have to run in order, and that is proven",
     "unknown": "neither is proven: whether an iteration needs another",
 }
 """What the verdicts mean."""

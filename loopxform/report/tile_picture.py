@@ -3,7 +3,7 @@ work-item, and the boxes of arrays that a group stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from loopxform.model.footprint import Width
@@ -43,12 +43,13 @@ class Panel:
     chosen: tuple[int, int] = (0, 0)
 
 
-def drawn(name: str, tiled: Tiled) -> str:
-    """The tile of a nest; nothing for recipes whose tiles are no grid."""
+def drawn(name: str, tiled: Tiled, own: Callable[[str], str] = str) -> str:
+    """The tile of a nest; nothing for recipes whose tiles are no grid. `own` gives what the user
+    calls a loop."""
     dims, sizes = tiled.choice.dims, tiled.sizes
     if tiled.recipe not in DRAWN or not dims:
         return ""
-    panels = _panels(tiled)
+    panels = _panels(tiled, own)
     parts = [part for n, p in enumerate(panels) for part in _panel(n, p)]
     parts += [_zoom(n) for n in range(len(panels) - 1)]
     top = TOP + max(_height(p) for p in panels) + 58
@@ -56,16 +57,16 @@ def drawn(name: str, tiled: Tiled) -> str:
     if not tiled.staged:
         boxes, below = [svg.text(LEFT, top, NOTHING, "label")], top
     width = max(LEFT + 3 * SIDE + 2 * GAP + 40, wide, LEFT + LETTER * len(NOTHING))
-    title = f"What a group and a work-item compute of {', '.join(d.loop for d in dims)}"
+    title = f"What a group and a work-item compute of {', '.join(own(d.loop) for d in dims)}"
     told = [" ".join((p.title, *p.below)) for p in panels]
     about = "; ".join([*told, *_told(tiled.staged, sizes)])
     return svg.picture(name, title, about, width, below + 14, [*parts, *boxes])
 
 
-def _panels(tiled: Tiled) -> list[Panel]:
+def _panels(tiled: Tiled, own: Callable[[str], str]) -> list[Panel]:
     choice, sizes = tiled.choice, tiled.sizes
     dims = choice.dims
-    loops = f"loops {', '.join(tiled.nest.parallel)}"
+    loops = f"loops {', '.join(map(own, tiled.nest.parallel))}"
     deep = len(tiled.nest.parallel) > 1
     result = Panel("the result, in groups", 5, 5 if deep else 1, (loops,), (1, 2 if deep else 0))
     if not any(d.items for d in dims):
