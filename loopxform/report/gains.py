@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from loopxform.analysis.assumptions import assumed
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.api.check import CheckedFunction
 from loopxform.api.facade import Routine
@@ -15,6 +16,7 @@ from loopxform.floating_point import PERMITTED
 from loopxform.ir.nodes import Param
 from loopxform.ir.permitted import permitted
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import at
 from loopxform.offload.program_state import Part
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.report.costs import Costs
@@ -27,19 +29,26 @@ APART = re.compile(r"(\S+) and (\S+) do not overlap")
 
 
 def of_restrict(f: CheckedFunction) -> Iterator[Gain]:
-    """The arrays that verdicts assume to be apart, and which loops then need no condition."""
+    """The parameters that verdicts assume to be apart, and what is still assumed once they are
+    `restrict`."""
+    fn = f.routine.function
     waiting = [v for v in f.loops if any(APART.fullmatch(a) for a in v.assumes)]
     names = {n for v in waiting for a in v.assumes for n in _apart(a)}
-    open_ = [p.name for p in f.routine.function.params if _can_be_restricted(p, names)]
+    open_ = [p.name for p in fn.params if _can_be_restricted(p, names)]
     if not open_:
         return
-    free = [v for v in waiting if all(APART.fullmatch(a) for a in v.assumes)]
-    lines = tuple(dict.fromkeys(v.line for v in waiting if v.line))
-    brings = (
-        f"{_loops(len(free))} would have {_verdicts(free)} without a condition; " if free else ""
+    then = replace(
+        fn, params=tuple(replace(p, restrict=True) if p.name in open_ else p for p in fn.params)
     )
-    brings += "the written C need not compare addresses at each call, nor keep your loops for the "
-    brings += "case that they overlap. Only write it where it is true of every caller."
+    left = {v.path: [*filter(APART.fullmatch, assumed(then, at(then, v.path)))] for v in waiting}
+    free = [v for v in waiting if not left[v.path]]
+    changed = [v for v in waiting if len(left[v.path]) < len(v.assumes)]
+    if not changed:
+        return
+    brings = f"{_loops(len(free))} would be {_verdicts(free)} whatever overlaps; " if free else ""
+    brings += "the written C need not compare these addresses at each call. Write it only where it "
+    brings += "is true of every caller: float *restrict a, or float a[restrict n]."
+    lines = tuple(dict.fromkeys(v.line for v in changed if v.line))
     yield Gain(f"restrict on {', '.join(open_)}", brings, lines)
 
 
@@ -50,7 +59,7 @@ def _apart(assumption: str) -> tuple[str, ...]:
 
 def _can_be_restricted(p: Param, names: Set[str]) -> bool:
     """Whether it is a parameter of those that does not have it."""
-    return p.name in names and not (p.restrict or p.is_global or p.is_member)
+    return p.name in names and p.array and not (p.restrict or p.is_global or p.is_member)
 
 
 def _verdicts(loops: list[LoopVerdict]) -> str:

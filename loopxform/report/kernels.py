@@ -55,7 +55,9 @@ def _launch(k: KernelPlan) -> tuple[tuple[str, str], ...]:
         ("local memory", describe.local_memory(k.mapping)),
         ("private", describe.private_arrays(k.mapping, shapes)),
     ]
-    return (*rows, *([("sizes", ", ".join(tiles))] if tiles else []))
+    rows += [("sizes", ", ".join(tiles))] if tiles else []
+    rows += [("launched where", expr_text(k.when))] if k.when is not None else []
+    return tuple(rows)
 
 
 # ---------------------------------------------------------------- the loops

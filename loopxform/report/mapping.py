@@ -19,11 +19,11 @@ from loopxform.floating_point import FloatingPoint
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.model.blocks import SIZE
-from loopxform.offload.pipeline_plan import PipelinePlan
+from loopxform.offload.pipeline_plan import PlannedKernel
 from loopxform.offload.program_state import Part
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
-from loopxform.report import costs, derivations, facts, kernels, tile_picture
+from loopxform.report import costs, derivations, facts, kernels, pipeline_picture, tile_picture
 from loopxform.report.costs import Costs
 from loopxform.report.names import Names
 from loopxform.schedule.params import KINDS, PLAIN
@@ -151,14 +151,19 @@ def _of_region(
     if not r.region.whole:
         users = users.passing(of.original.outlined(r.region).passed)
     parts, notes = list[facts.PartFact](), list[LoopNote]()
-    times = {line: time for p in r.done.pipelines for line, time in _planned(p, limits)}
+    planned = {k.lines: k for p in r.done.pipelines for k in p.chosen if k.tile is not None}
+    kernel_of = {id(p): name for name, p in offload_text.kernels_of(r.done, r.entry.plan).items()}
+    by_name = {k.name: k for k in r.entry.plan.kernels}
     place = offload_text.named_place(r, of)
     for n, part in enumerate(r.done.parts, 1):
         line = names.line(part.loc)
         fact = _offloaded_part(r.done, part, names.of(r.region.name, n), users)
-        time = times.get(line, "") if part.kind != "host" and part.lines else fact.time
-        parts.append(replace(fact, line=line, time=time))
-        notes += [LoopNote(x, _short(part), time) for x in (part.lines or (line,))]
+        stages = planned.get(part.lines) if part.lines else None
+        if stages is not None and (kernel := by_name.get(kernel_of.get(id(part), ""))):
+            picture = pipeline_picture.drawn(f"{names.of(r.region.name, n)}-stages", stages, kernel)
+            fact = replace(fact, time=_predicted(stages, limits), pictures=(picture,))
+        parts.append(replace(fact, line=line))
+        notes += [LoopNote(x, _short(part), fact.time) for x in (part.lines or (line,))]
     tables = tuple(
         facts.Table(
             "Stages of the pipeline in one kernel, by the model",
@@ -175,12 +180,10 @@ def _of_region(
     return made, tuple(notes)
 
 
-def _planned(plan: PipelinePlan, limits: Limits) -> Iterator[tuple[int, str]]:
-    """The predicted time of each kernel of a pipeline, by the first of its lines."""
-    for k in plan.chosen:
-        time = None if k.predicted is None else pipeline_text.milliseconds(k.predicted, limits)
-        if time is not None and k.lines:
-            yield k.lines[0], f"{costs.duration(time * 1000)} (sizes {SIZE})"
+def _predicted(k: PlannedKernel, limits: Limits) -> str:
+    """The time of a kernel of several stages, where the profile knows rates."""
+    time = None if k.predicted is None else pipeline_text.milliseconds(k.predicted, limits)
+    return "" if time is None else f"{costs.duration(time * 1000)} (sizes {SIZE})"
 
 
 def _short(part: Part) -> str:

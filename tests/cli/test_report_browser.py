@@ -1,4 +1,4 @@
-"""Pages of `loopxform report` in a browser without a screen: what its script does, what one sees."""
+"""Pages of `loopxform report` in a browser without a screen: its script, and what one sees."""
 
 from __future__ import annotations
 

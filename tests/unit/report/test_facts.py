@@ -147,6 +147,9 @@ def test_a_pipeline() -> None:
     assert [row[0] for row in table.rows][:2] == ["chosen", "unfused"]
     assert [p.line for p in made.parts] == [10, 10, 15]
     assert len(made.kernels) == 3
+    (picture,) = made.parts[0].pictures
+    assert "a group: tiles of 64 rows, 256 items with 2 elements each; stages: " in picture
+    assert "the nests of lines 10, 15, 20, 24, one after the other for each row" in picture
 
 
 def test_what_a_permission_would_gain() -> None:
@@ -155,6 +158,31 @@ def test_what_a_permission_would_gain() -> None:
     assert gain.what == "--fp reassociate"
     assert gain.lines == (5,)
     assert "results differ in the last digits" in gain.brings
+
+
+APART = """
+float total[64];
+void f(int n, float *a, const float *b)
+{
+  for (int i = 0; i < n; i++)
+    a[i] = b[i];
+  for (int i = 0; i < n; i++)
+    total[i] = a[i] + b[i];
+}
+"""
+
+
+def test_what_restrict_would_gain_is_so() -> None:
+    """The text with it has the verdicts that are promised: pointers may still lead to `total`."""
+    (f,) = report(lx.loads(APART)).functions
+    (gain,) = f.gains
+    assert gain.what == "restrict on a, b"
+    assert gain.brings.startswith("1 loop would be 'yes' whatever overlaps; ")
+    assert gain.lines == (5,)
+    with_it = APART.replace("*a", "*restrict a").replace("*b", "*restrict b")
+    (f,) = report(lx.loads(with_it)).functions
+    assert not f.gains
+    assert [x.words == "yes" for x in f.loops] == [True, False]
 
 
 def test_what_was_tuned(tmp_path: Path) -> None:
