@@ -22,15 +22,22 @@ MOST_LINES = 400
 
 
 def kernel_facts(
-    plan: Plan, file: str, about: Mapping[str, str]
+    plan: Plan, file: str, about: Mapping[str, str], sizes: Mapping[str, int]
 ) -> tuple[tuple[KernelFact, ...], int]:
-    """The kernels of a program, those of one text once, and how many are left out; `about` says of
-    some, by name, what they stand for."""
+    """The kernels of a program, those of one text once and those with these tile `sizes` first, and
+    how many are left out; `about` says of some, by name, what they stand for."""
     texts: dict[str, list[KernelPlan]] = {}
     for k in plan.kernels:
         texts.setdefault(k.text, []).append(k)
-    shown = [*texts.values()][:MOST_KERNELS]
+    ordered = sorted(texts.values(), key=lambda same: not any(_has(k, sizes) for k in same))
+    shown = ordered[:MOST_KERNELS]
     return tuple(_kernel(same, file, about) for same in shown), len(texts) - len(shown)
+
+
+def _has(k: KernelPlan, sizes: Mapping[str, int]) -> bool:
+    """Whether a kernel has tiles of these sizes."""
+    own = dict(k.macros)
+    return bool(own) and own.items() <= sizes.items()
 
 
 def _kernel(same: Sequence[KernelPlan], file: str, about: Mapping[str, str]) -> KernelFact:
@@ -109,31 +116,34 @@ def _line(s: Stmt, file: str) -> int:
 
 # ---------------------------------------------------------------- the user's lines
 
-_SET = re.compile(r"^\s*(?:[\w\s]*\s)?\*?(\w+)(?:\[[^=]*\])*\s*(?:[-+*/%&|^]|<<|>>)?=[^=]")
+_SET = re.compile(r"^\s*(?:[\w\s]*\s)?\*?(\w+)(?:\[[^=]*\])*\s*([-+*/%&|^]|<<|>>|)=[^=]")
 _LOOP = re.compile(r"\bfor\s*\(\s*(?:const\s+)?\w+\s+(\w+)\s*=")
 
 
 class _Origins:
-    """By the names that a kernel sets and counts, the lines of the user's file."""
+    """By the names that a kernel sets and counts, and by what operator, the lines of the user's
+    file."""
 
     def __init__(self, k: KernelPlan, file: str) -> None:
-        self.sets: dict[str, set[int]] = {}
+        self.sets: dict[tuple[str, str], set[int]] = {}
         self.counts: dict[str, set[int]] = {}
         for _, s in walk(k.function.body):
             line = _line(s, file)
             if not line:
                 continue
             match s:
-                case Assign(Var(name) | Load(name)) | Copy(name):
-                    self.sets.setdefault(name, set()).add(line)
+                case Assign(Var(name) | Load(name), op=op):
+                    self.sets.setdefault((name, op), set()).add(line)
+                case Copy(name):
+                    self.sets.setdefault((name, ""), set()).add(line)
                 case For(var):
                     self.counts.setdefault(var, set()).add(line)
                 case _:
                     pass
 
     def of(self, text: str) -> tuple[int, ...]:
-        """The lines that a line of the kernel comes from."""
+        """The lines that a line of the kernel comes from; none where that is not certain."""
         loop, found = _LOOP.search(text), _SET.match(text)
         if loop:
             return tuple(sorted(self.counts.get(loop[1], ())))
-        return tuple(sorted(self.sets.get(found[1], ()))) if found else ()
+        return tuple(sorted(self.sets.get((found[1], found[2]), ()))) if found else ()

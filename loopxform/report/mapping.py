@@ -241,7 +241,7 @@ def _mapping(
     tables: tuple[facts.Table, ...],
 ) -> facts.Mapping:
     stages, shown = derivations.stages(done.derivation, sizes)
-    found, left = kernels.kernel_facts(plan, names.file, about)
+    found, left = kernels.kernel_facts(plan, names.file, about, sizes)
     return facts.Mapping(
         title=title,
         headline=head,

@@ -54,7 +54,7 @@ addEventListener("hashchange", () => open(location.hash.slice(1)));
 open(location.hash.slice(1));
 let closed = [];
 addEventListener("beforeprint", () => {
-  closed = [...document.querySelectorAll("details:not([open])")];
+  closed = [...document.querySelectorAll("details:not([open], .long)")];
   for (const details of closed) details.open = true;
 });
 addEventListener("afterprint", () => { for (const details of closed) details.open = false; });

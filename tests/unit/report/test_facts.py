@@ -90,7 +90,8 @@ def test_the_lines_of_a_kernel_lead_to_those_that_they_come_from(mm: FileFact) -
     (made,) = mm.functions[0].mappings
     (kernel,) = made.kernels
     found = {text.strip(): lines for text, lines in kernel.lines if lines}
-    assert found["acc[i][j] += A_reg[i] * B_reg[j];"] == (7, 9)
+    assert found["acc[i][j] = 0;"] == (7,)
+    assert found["acc[i][j] += A_reg[i] * B_reg[j];"] == (9,)
     assert found["C[(ptrdiff_t)(ii + i)*N + (jj + j)] = acc[i][j];"] == (10,)
     assert found["for (int kk = 0; kk < U / Tk * Tk; kk += Tk) {"] == (8,)
     levels = [(b.level, b.line) for b in kernel.tree if b.level]
