@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import sys
@@ -16,6 +17,7 @@ from loopxform.cli.colour import painter
 from loopxform.cli.compiler import take_cflags
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, limits, read
+from loopxform.cli.tune_rows import nothing_in, rows_of
 from loopxform.errors import LoopxformError, about, contained
 from loopxform.files import Output, in_folder, require_writable, write_all
 from loopxform.frontend.text.rawtext import decode, read_bytes
@@ -27,6 +29,7 @@ from loopxform.report.facts import FileFact
 from loopxform.report.mapping import Wanted
 from loopxform.source import Loc
 from loopxform.targets.profile import profile
+from loopxform.tune.memo import Measurement, measurement
 from loopxform.written import MOST_JOBS, whole
 
 
@@ -57,7 +60,7 @@ def _wanted(args: argparse.Namespace) -> Wanted:
     """What the pages are made for, with the words that other commands need for the same. Raises
     UsageError."""
     given = []
-    if args.profile != "generic":
+    if args.profile is not None:
         given += ["--profile", args.profile]
     given += ["--fp", args.fp] if args.fp else []
     given += ["--fp-contract", args.fp_contract] if args.fp_contract else []
@@ -65,9 +68,32 @@ def _wanted(args: argparse.Namespace) -> Wanted:
     for option, values in (("-I", args.include), ("-D", args.define), ("-U", args.undefine)):
         given += [word for v in values for word in (option, v)]
     with about("--profile"):
-        room = profile(args.profile)
+        room = profile(args.profile or "generic")
     words = "".join(f" {shlex.quote(w)}" for w in given)
-    return Wanted(room, permitted(args), not args.no_tuning, words)
+    named, measured = args.profile is not None, tuple(_measured(args.measured))
+    return Wanted(room, permitted(args), not args.no_tuning, words, named, measured)
+
+
+def _measured(names: Sequence[str]) -> Iterator[Measurement]:
+    """The measurements of files, a line each or a list of them. Raises InputError."""
+    for name in names:
+        with about("--measured"):
+            rows = rows_of(name)
+        if not rows:
+            rows = _listed(name)
+        if not rows:
+            raise nothing_in(name, "--measured")
+        yield from rows
+
+
+def _listed(name: str) -> list[Measurement]:
+    """Those that `tune --json` has saved."""
+    try:
+        rows = json.loads(Path(name).read_bytes())
+    except ValueError:
+        return []
+    each = rows if isinstance(rows, list) else []
+    return list(filter(None, (measurement(json.dumps(row).encode()) for row in each)))
 
 
 def _is_folder(output: str) -> bool:
@@ -91,7 +117,7 @@ def _looked_at(
     """What is known of each file, in their order."""
     one = partial(_one, args, wanted)
     numbered = [*enumerate(paths, 1)]
-    if min(jobs, len(paths)) == 1:
+    if min(jobs, len(paths)) == 1 or "-" in paths:  # only this process has standard input
         yield from map(one, inputs.progress(numbered, "looking at"))
         return
     from concurrent.futures import ProcessPoolExecutor  # loads what only this needs

@@ -28,6 +28,7 @@ from loopxform.report.facts import (
 from loopxform.report.mapping import Became, LoopNote, Wanted, became, mappings
 from loopxform.report.names import Names
 from loopxform.source import Loc
+from loopxform.tune.results import results
 
 MOST_TO_DO = 12
 """Things to do next that are listed for a file."""
@@ -118,9 +119,9 @@ def _odd() -> Iterator[int]:
 def _tuning(f: CheckedFunction, wanted: Wanted) -> tuple[Table, ...]:
     """What NAME.tuning, and that of the profile, say of a function, with their comments."""
     file, name = f.routine.file, f.name
+    out = [*_measured(name, wanted)]
     if file.name.startswith("<") or not wanted.tuning:
-        return ()
-    out = list[Table]()
+        return tuple(out)
     for path in (path_of(file.name, wanted.limits.name), path_of(file.name)):
         known = read_tuning(file, path)
         found = None if known is None else known.functions.get(name)
@@ -135,6 +136,23 @@ def _tuning(f: CheckedFunction, wanted: Wanted) -> tuple[Table, ...]:
             notes.append("The function has changed since: tune again.")
         out.append(Table(f"Tuned: {path.name}", ("parameter", "value"), tuple(rows), tuple(notes)))
     return tuple(out)
+
+
+def _measured(name: str, wanted: Wanted) -> Iterator[Table]:
+    """The quickest candidates of a function that were measured, on each device."""
+    if not wanted.measured:
+        return
+    from loopxform.cli.tune_explain import table  # loads what measuring needs
+
+    for r in results(wanted.measured):
+        if r.subject["function"] == name:
+            head, *rows = table(r)
+            title = f"Measured on {r.subject['device']}, the quickest first"
+            notes = (
+                f"{len(r.candidates)} candidates of the recipe {r.subject['recipe']} have times."
+            )
+            head[0] = "place"
+            yield Table(title, tuple(head), tuple(map(tuple, rows)), (notes,))
 
 
 def _comments(text: str, name: str) -> list[str]:

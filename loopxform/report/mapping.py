@@ -10,7 +10,7 @@ from loopxform.api.mapped import MappedRoutine
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile, OffloadedRegion, offload_file
 from loopxform.api.tile import TiledRoutine, tile_routine
-from loopxform.cli import offload_text, pipeline_text, plan_text, tuned
+from loopxform.cli import offload_text, pipeline_text, plan_text, tiling, tuned
 from loopxform.cli.summary import headline
 from loopxform.cli.users_names import UsersNames
 from loopxform.codegen.plan import Plan
@@ -30,17 +30,21 @@ from loopxform.schedule.params import KINDS, PLAIN
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.target import Limits
 from loopxform.transforms import possible
+from loopxform.tune.memo import Measurement
 
 
 @record
 class Wanted:
     """What a report is made for: a device, what is permitted of floating point, whether NAME.tuning
-    counts, and the words of the command line that say so."""
+    counts, and the words of the command line that say so. What was tuned counts for any device,
+    unless one is `named`; `measured` is what tuning has measured."""
 
     limits: Limits
     fp: FloatingPoint
     tuning: bool
     words: str
+    named: bool = False
+    measured: tuple[Measurement, ...] = ()
 
 
 @record
@@ -63,11 +67,14 @@ def became(file: File, wanted: Wanted) -> Became:
     only = routines[0] if len(routines) == 1 and _is_one_nest(routines[0]) else None
     if only is not None:
         done = possible(
-            lambda: _tiled(only, known[only.name], wanted), UnsupportedC, TransformError, LimitError
+            lambda: _tiled(only, *known[only.name], wanted),
+            UnsupportedC,
+            TransformError,
+            LimitError,
         )
         if isinstance(done, TiledRoutine):
             return Became(file, tiled=done)
-    found = {name: t for name, t in known.items() if t is not None}
+    found = {name: t for name, (t, _) in known.items() if t is not None}
     done_file = offload_file(file, (), {}, wanted.limits, fp=wanted.fp, tuned=found)
     return Became(file, offloaded=done_file)
 
@@ -77,27 +84,27 @@ def _is_one_nest(routine: Routine) -> bool:
     return sum(isinstance(s, For) for s in routine.function.body) == 1
 
 
-def _tuned(file: File, routine: Routine, wanted: Wanted) -> Tuned | None:
-    """What was tuned for a function, for the profile where it has a file of its own."""
+def _tuned(file: File, routine: Routine, wanted: Wanted) -> tuple[Tuned | None, str]:
+    """What was tuned for a function, as `tile` and `offload` use it, and a note about it."""
     if not wanted.tuning or routine.annotations:
-        return None
-    return tuned.tuned_for(file, routine, wanted.limits.name, wanted.fp)[0]
+        return None, ""
+    device = wanted.limits.name if wanted.named else None
+    return tuned.tuned_for(file, routine, device, wanted.fp)
 
 
-def _tiled(routine: Routine, known: Tuned | None, wanted: Wanted) -> TiledRoutine:
-    """As it was tuned where that fits, else by the defaults."""
+def _tiled(routine: Routine, known: Tuned | None, note: str, wanted: Wanted) -> TiledRoutine:
+    """As it was tuned, else by the defaults; what was tuned for functions like it counts where it
+    fits."""
+    limits, fp = wanted.limits, wanted.fp
     with routine.contained():
         if known is not None:
-            asked = PLAIN.over(known.asked)
+            refusals = (UnsupportedC, TransformError, LimitError) if known.shipped else ()
             done = possible(
-                lambda: tile_routine(
-                    routine, known.sizes, None, wanted.limits, fp=wanted.fp, options=asked
-                ),
-                *(UnsupportedC, TransformError, LimitError),
+                lambda: tiling.as_tuned(routine, known, note, limits, fp, PLAIN), *refusals
             )
             if isinstance(done, TiledRoutine):
                 return done
-        return tile_routine(routine, {}, None, wanted.limits, fp=wanted.fp)
+        return tile_routine(routine, {}, None, limits, fp=fp)
 
 
 # ---------------------------------------------------------------- facts

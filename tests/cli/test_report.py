@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -260,6 +261,52 @@ def test_a_folder_has_an_index_and_a_page_for_each_file(
         assert by_id(tree(written["1"][page]), name) is not None
 
 
+ROW = {
+    "key": "0",
+    "program": "f",
+    "function": "f",
+    "text": "0",
+    "recipe": "naive",
+    "data": {"n": 64},
+    "device": "a device",
+    "platform": "a platform",
+    "driver": "1",
+    "fp": "contract",
+    "host": "h",
+    "given": "{}",
+    "statistic": "faster-half",
+    "race": False,
+    "status": "ok",
+}
+"""What measurements have in common."""
+
+
+@pytest.mark.parametrize("form", ["list", "lines"])
+def test_what_was_measured(form: str, tmp_path: Path) -> None:
+    text = "void f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = i; }\n"
+    (tmp_path / "f.c").write_text(text)
+    default = {**ROW, "sizes": None, "milliseconds": [2.0, 2.0]}
+    tile = {**ROW, "sizes": {"Ty": 2, "Tx": 64}, "milliseconds": [1.0, 1.0], "baseline": 2.0}
+    rows = [default, tile]
+    saved = json.dumps(rows) if form == "list" else "".join(f"{json.dumps(r)}\n" for r in rows)
+    (tmp_path / "f.json").write_text(saved)
+    page = tmp_path / "f.html"
+    asked = ["--measured", str(tmp_path / "f.json"), "-q", "-o", str(page)]
+    assert main(["report", str(tmp_path / "f.c"), *asked]) == 0
+    (found,) = (
+        e for e in elements(tree(page.read_text()), "table") if words(e[0]).startswith("Measured")
+    )
+    assert words(found[0]) == "Measured on a device, the quickest first"
+    assert [words(e) for e in found[2][0]] == [
+        "1",
+        "1",
+        "1-1",
+        "2.00x",
+        "-",
+        "Ty=2, Tx=64 (not raced)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "status", "shown"),
     [
@@ -288,6 +335,7 @@ def test_the_exit_status(
         (["--profile", "nothing"], "nothing"),
         (["-o", "there/is/none", "--fp", "loose"], "--fp cannot be 'loose'"),
         (["-j", "0"], "--jobs"),
+        (["--measured", "f.c"], "there are no measurements in f.c"),
     ],
 )
 def test_a_command_line_that_is_refused(

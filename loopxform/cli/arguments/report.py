@@ -34,11 +34,12 @@ def options() -> Parser:
     t.add_argument(
         "--profile",
         metavar="NAME",
-        default="generic",
-        help=f"the device, by name or by a file NAME.toml: {', '.join(PROFILES)}",
+        help=f"the device (generic), by name or by a file NAME.toml: {', '.join(PROFILES)}",
     )
     add_floating_point(t, "(contract)")
     tiling.add_no_tuning(t)
+    help = "what tune --json or tune --shard has measured; may be given several times"
+    t.add_argument("--measured", action="append", default=[], metavar="FILE.json", help=help)
     add_limits(p, "beyond it: loops are unknown, or stay as they are")
     help = "processes that look at several files side by side (1)"
     p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
