@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -126,7 +126,7 @@ def _loop(
         words=check_text.words(v),
         named=check_text.named(v).removeprefix("; "),
         kinds=tuple(dict.fromkeys(x.kind for x in v.idioms)),
-        findings=tuple(_reason(v, r, names, drawing) for r in v.reasons[:MOST_REASONS]),
+        findings=_most([_reason(v, r, names, drawing) for r in v.reasons]),
         claim=_claim(claim, names, drawing.of_variable(v)) if claim else None,
     )
 
@@ -151,6 +151,7 @@ def _reason(v: LoopVerdict, r: Reason, names: Names, drawing: _Drawing) -> Findi
 REMEDIES = {
     "LX101": "the loop has to run in order, unless the algorithm changes: loops around it or in it "
     "may still be parallel",
+    "LX102": "a simpler subscript, or a variable that is declared in the loop, often decides it",
     "LX012": "define the function in the file, or include its text, so that it can be looked into",
     "LX104": "allow more with the option that the message names",
 }
@@ -186,8 +187,17 @@ def _claim(c: Claim, names: Names, picture: Drawn) -> ClaimFact:
     ]
     answers = {True: "proven", False: "wrong", None: "race-free" if c.race_free else "not proven"}
     assumes = ", ".join(c.assumes) if c.proven or c.race_free else ""
-    findings = (*wrong, *doubts[:MOST_REASONS])
+    findings = (*wrong, *_most(doubts))
     return ClaimFact(c.text, names.place(c.loc), answers[c.proven], assumes, findings)
+
+
+def _most(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The first of them, and how many there are besides."""
+    more = len(findings) - MOST_REASONS
+    if more <= 0:
+        return tuple(findings)
+    last = Finding("and", "", f"{more} more reasons: check --format json lists them", "")
+    return (*findings[:MOST_REASONS], last)
 
 
 # ---------------------------------------------------------------- dependences

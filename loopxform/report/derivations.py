@@ -14,7 +14,7 @@ from loopxform.transforms.derivation import Record
 MOST_STAGES = 40
 """Listings of one derivation that are shown."""
 
-MOST_LINES = 300
+MOST_LINES = 200
 """Lines of one listing."""
 
 
@@ -45,7 +45,7 @@ def stages(derivation: Derivation, sizes: Mapping[str, int]) -> tuple[tuple[Stag
             after = listing(records[-1].result).splitlines()
             out.append(_stage(f"Variant {number}: {title}", records, before, after))
             before = after
-    return tuple(out[:MOST_STAGES]), shown
+    return tuple(out), shown
 
 
 def variants(derivation: Derivation) -> tuple[Variant, ...]:
@@ -95,7 +95,8 @@ def _steps(records: Sequence[Record]) -> tuple[tuple[str, str], ...]:
 def _stage(title: str, records: Sequence[Record], before: list[str], after: list[str]) -> Stage:
     lines = _lines(before, after)
     gone = len(before) - sum(not x.is_new for x in lines)
-    return Stage(title, _steps(records), lines[:MOST_LINES], gone)
+    left = max(0, len(lines) - MOST_LINES)
+    return Stage(title, _steps(records), lines[:MOST_LINES], gone, left)
 
 
 def _lines(before: list[str], after: list[str], *, first: bool = False) -> tuple[Line, ...]:

@@ -82,12 +82,13 @@ class Line:
 @record
 class Stage:
     """A step of a derivation: its title, the transformations with their reasons, the listing after
-    them, and how many lines of the one before are gone."""
+    them, how many lines of the one before are gone, and how many of this one are left out."""
 
     title: str
     steps: tuple[tuple[str, str], ...]
     lines: tuple[Line, ...]
     gone: int = 0
+    left: int = 0
 
 
 @record
@@ -153,12 +154,14 @@ class PartFact:
 @record
 class Mapping:
     """What a function, or a part of it, became: the command that writes it, its parts, how it was
-    derived, the variants that the host chooses from, and the kernels."""
+    derived, the variants that the host chooses from, and the kernels; how many stages and kernels
+    are left out."""
 
     title: str
     headline: str
     parts: tuple[PartFact, ...]
     stages: tuple[Stage, ...]
+    stages_left: int
     variants: tuple[Variant, ...]
     shown: str
     skipped: tuple[tuple[str, str], ...]

@@ -237,28 +237,40 @@ def test_a_page_is_the_same_every_time(pages: dict[str, str], tmp_path: Path) ->
     assert page.read_text() == pages["mm"]
 
 
-def test_a_folder_has_an_index_and_a_page_for_each_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def two_files(tmp_path: Path) -> list[str]:
     files = []
     for name in ("a.c", "b/a.c"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("void f(int n, int *a) { for (int i = 0; i < n; i++) a[i] = i; }\n")
         files.append(str(path))
-    written = {}
-    for jobs in ("1", "2"):
-        out = tmp_path / f"out{jobs}"
-        assert main(["report", *files, "-o", f"{out}/", "-j", jobs]) == 0
-        assert capsys.readouterr().out == f"wrote {out}/index.html and 2 more\n"
-        written[jobs] = {p.name: p.read_text() for p in out.iterdir()}
-    assert written["1"] == written["2"]
-    index = tree(written["1"].pop("index.html"))
+    return files
+
+
+def test_a_folder_has_an_index_and_a_page_for_each_file(
+    two_files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["report", *two_files, "-o", f"{out}/"]) == 0
+    assert capsys.readouterr().out == f"wrote {out}/index.html and 2 more\n"
+    written = {p.name: p.read_text() for p in out.iterdir()}
+    index = tree(written.pop("index.html"))
     hrefs = [a.get("href", "") for a in elements(by_id(index, "files"), "a")]
-    assert {h.partition("#")[0] for h in hrefs} == written["1"].keys()
+    assert {h.partition("#")[0] for h in hrefs} == written.keys()
     for href in hrefs:
         page, _, name = href.partition("#")
-        assert by_id(tree(written["1"][page]), name) is not None
+        assert by_id(tree(written[page]), name) is not None
+
+
+@pytest.mark.slow
+def test_several_processes_write_the_same_page(two_files: list[str], tmp_path: Path) -> None:
+    written = []
+    for jobs in ("1", "2"):
+        page = tmp_path / f"{jobs}.html"
+        assert main(["report", *two_files, "-q", "-o", str(page), "-j", jobs]) == 0
+        written.append(page.read_text())
+    assert written[0] == written[1]
 
 
 ROW = {
