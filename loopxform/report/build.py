@@ -81,7 +81,7 @@ def _with_mappings(facts: FileFact, report: CheckedFile, names: Names, wanted: W
         for f, c in zip(facts.functions, report.functions)
     )
     internal = facts.internal or bool(done.offloaded and done.offloaded.broken)
-    command = f"loopxform {done.command} {shlex.quote(file.name)}{wanted.words}"
+    command = f"loopxform {done.command} {_word(file.name)}{wanted.words}"
     facts = replace(facts, functions=functions, command=command, internal=internal)
     return replace(facts, todo=tuple(_to_do(facts, done, names)))
 
@@ -105,8 +105,13 @@ def _verify(f: CheckedFunction, done: Became, wanted: Wanted) -> str:
     fn = f.routine.function
     sizes = [p.name for p in fn.params if not p.array and not p.shape and p.type.is_integer]
     given = f" --size {','.join(f'{n}={v}' for n, v in zip(sizes, _odd()))}" if sizes else ""
-    file = shlex.quote(f.routine.file.name)
+    file = _word(f.routine.file.name)
     return f"loopxform run {file} --function {f.name}{given}{wanted.words}"
+
+
+def _word(name: str) -> str:
+    """A file as a command line has it: - for standard input."""
+    return "-" if name.startswith("<") else shlex.quote(name)
 
 
 def _odd() -> Iterator[int]:

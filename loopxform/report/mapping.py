@@ -25,7 +25,7 @@ from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
 from loopxform.report import costs, derivations, facts, kernels, pipeline_picture, tile_picture
 from loopxform.report.costs import Costs
-from loopxform.report.names import Names
+from loopxform.report.names import Names, counted_loops
 from loopxform.schedule.params import KINDS, PLAIN
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.target import Limits
@@ -207,8 +207,7 @@ def _short(part: Part) -> str:
 def _offloaded_part(
     done: OffloadedRoutine, part: Part, name: str, users: UsersNames
 ) -> facts.PartFact:
-    names = ", ".join(dict.fromkeys(map(users.of, part.loops)))
-    title = f"loops {names}" if part.loops else "statements"
+    title = counted_loops(map(users.of, part.loops)) if part.loops else "statements"
     why = users.in_text(part.why) if part.why else ""
     if part.kind == "host":
         return facts.PartFact(title, 0, "on the host, in order", why)
@@ -225,7 +224,7 @@ def _part(
     sizes = ", ".join(f"{n}={v}" for n, v in tiled.sizes.items())
     drawn = (tile_picture.drawn(f"{name}-tile", tiled, own), known.roofline(f"{name}-roof"))
     return facts.PartFact(
-        title=f"loops {', '.join(d.loop for d in tiled.choice.dims)}",
+        title=counted_loops(d.loop for d in tiled.choice.dims),
         line=0,
         form=f"{KINDS[tiled.recipe].title}, {sizes}" if sizes else KINDS[tiled.recipe].title,
         why=tiled.reason,

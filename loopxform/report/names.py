@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -23,3 +25,9 @@ class Names:
     def place(self, loc: Loc | None) -> str:
         """`line 5`, or `line 5 of body.h`; nothing where nobody knows."""
         return "" if loc is None else loc.seen_from(self.file)
+
+
+def counted_loops(names: Iterable[str]) -> str:
+    """`loop i`, `loops i, j`."""
+    each = list(dict.fromkeys(names))
+    return f"loop{'s' if len(each) != 1 else ''} {', '.join(each)}"

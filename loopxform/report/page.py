@@ -22,7 +22,7 @@ BECAUSE: dict[str, str] = {
     "reduction": "the loop carries nothing but updates that may be applied in any order",
     "privatizable": "each iteration can have variables of its own; then the loop carries nothing",
     "no": "its iterations have to run in order, and that is proven",
-    "unknown": "neither is proven: whether an iteration needs another",
+    "unknown": "whether an iteration needs another is not proven, neither that nor the opposite",
 }
 """What the verdicts mean."""
 

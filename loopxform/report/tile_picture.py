@@ -11,6 +11,7 @@ from loopxform.model.reuse import Dim, Staged
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.records import record
 from loopxform.report import svg
+from loopxform.report.names import counted_loops
 from loopxform.schedule.params import Recipe
 
 DRAWN: frozenset[Recipe] = frozenset(
@@ -52,7 +53,7 @@ def drawn(name: str, tiled: Tiled, own: Callable[[str], str] = str) -> str:
     panels = _panels(tiled, own)
     parts = [part for n, p in enumerate(panels) for part in _panel(n, p)]
     parts += [_zoom(n) for n in range(len(panels) - 1)]
-    top = TOP + max(_height(p) for p in panels) + 58
+    top = TOP + max(_height(p) + 15 * len(_texts(p)) for p in panels) + 28
     boxes, below, wide = _boxes(tiled.staged, sizes, top)
     if not tiled.staged:
         boxes, below = [svg.text(LEFT, top, NOTHING, "label")], top
@@ -66,7 +67,7 @@ def drawn(name: str, tiled: Tiled, own: Callable[[str], str] = str) -> str:
 def _panels(tiled: Tiled, own: Callable[[str], str]) -> list[Panel]:
     choice, sizes = tiled.choice, tiled.sizes
     dims = choice.dims
-    loops = f"loops {', '.join(map(own, tiled.nest.parallel))}"
+    loops = counted_loops(map(own, tiled.nest.parallel))
     deep = len(tiled.nest.parallel) > 1
     result = Panel("the result, in groups", 5, 5 if deep else 1, (loops,), (1, 2 if deep else 0))
     if not any(d.items for d in dims):
@@ -109,6 +110,12 @@ def _height(p: Panel) -> float:
     return min(SIDE, 24.0 * rows)
 
 
+def _texts(p: Panel) -> list[str]:
+    """What stands below a panel."""
+    is_cut = max(p.columns, p.rows) > MOST_CELLS
+    return [*p.below, *([f"({MOST_CELLS} a side are drawn)"] if is_cut else [])]
+
+
 def _panel(n: int, p: Panel) -> list[str]:
     left = LEFT + n * (SIDE + GAP)
     columns, rows = min(p.columns, MOST_CELLS), min(p.rows, MOST_CELLS)
@@ -124,8 +131,7 @@ def _panel(n: int, p: Panel) -> list[str]:
         parts.append(svg.line(left + k * w, TOP, left + k * w, bottom, "cell"))
     for k in range(1, rows):
         parts.append(svg.line(left, TOP + k * h, right, TOP + k * h, "cell"))
-    cut = [f"({MOST_CELLS} a side are drawn)"] if max(p.columns, p.rows) > MOST_CELLS else []
-    for k, words in enumerate([*p.below, *cut][:3]):
+    for k, words in enumerate(_texts(p)):
         parts.append(svg.text(left, bottom + 16 + 15 * k, words, "label"))
     return parts
 

@@ -154,7 +154,9 @@ def test_a_pipeline() -> None:
 
 
 def test_what_a_permission_would_gain() -> None:
-    (f,) = report(lx.loads(SUM)).functions
+    facts = report(lx.loads(SUM, "<stdin>"))
+    assert facts.command == "loopxform offload -"
+    (f,) = facts.functions
     (gain,) = f.gains
     assert gain.what == "--fp reassociate"
     assert gain.lines == (5,)
