@@ -30,6 +30,7 @@ void nasty(int n, double *restrict a, const char *s)
   for (int i = 0; i < n; i++)
     puts(S);
 }
+int without_loops(void) { return 1; }
 """
 BROKEN = "void broken(int n { for }\n"
 NAMES = {
