@@ -1,4 +1,4 @@
-"""Tests that ask a device or a simulator something are skipped where there is none, except in CI:
+"""Tests that ask a device, a simulator or a browser are skipped where there is none, except in CI:
 there the absence fails the test, so that nothing is hidden."""
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ def _missing(marker: str) -> str | None:
         return None if shutil.which("oclgrind") else "oclgrind is not installed"
     if marker == "opencl_sdk":
         return None if _has_sdk() else "the headers or the loader of OpenCL are not installed"
+    if marker == "browser":
+        return None if shutil.which("chromium") else "chromium is not installed"
     if marker == "clblast":
         return _no_library("clblast") if find_spec("pyopencl") else "pyopencl is not installed"
     from loopxform.errors import DeviceError
@@ -70,7 +72,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         options = "" if item.get_closest_marker("optimised") else "-cl-opt-disable"
         os.environ[OPTIONS] = options
         os.environ[CLBLAST_OPTIONS] = f" {options} "  # CLBlast writes its own next to them
-    for marker in ("device", "opencl", "opencl_sdk", "oclgrind", "clblast"):
+    for marker in ("device", "opencl", "opencl_sdk", "oclgrind", "clblast", "browser"):
         if item.get_closest_marker(marker) and (reason := _missing(marker)):
             if os.environ.get("CI"):
                 pytest.fail(f"CI must run this test: {reason}")

@@ -40,10 +40,10 @@ LAYERS: dict[str, set[str]] = {
 }
 LAYERS["offload"] = LAYERS["recipes"] | {"recipes"}
 LAYERS["tune"] = LAYERS["recipes"] | {"recipes", "cache"}
-"""What a package may import besides itself. `api`, `bench`, `cli` and `__init__` may import
-anything below them."""
+"""What a package may import besides itself. `api`, `bench`, `report`, `cli` and `__init__` may
+import anything below them."""
 
-TOP = {"__init__", "__main__", "api", "bench", "cli"}
+TOP = {"__init__", "__main__", "api", "bench", "cli", "report"}
 INSIDE = {
     "frontend": ("text", "syntax", "desugar", "names", "pragmas", "lower", "outline"),
     "api": ("arguments", "source", "verdicts", "annotated", "facade", "check"),

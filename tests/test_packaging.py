@@ -28,8 +28,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_what_is_no_module_and_no_test(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    templates = {f"loopxform/templates/{p.name}" for p in (ROOT / "templates").iterdir()}
+    files = (p for p in (ROOT / "templates").rglob("*") if p.is_file())
+    templates = {f"loopxform/{p.relative_to(ROOT)}" for p in files}
     assert len(templates) >= 4
+    assert "loopxform/templates/report/style.css" in templates
     assert templates <= names
     for inside, folder in (("examples", "examples"), ("pipelines", "corpus/pipelines")):
         demos = {f"loopxform/{inside}/{p.name}" for p in (ROOT / folder).iterdir()}

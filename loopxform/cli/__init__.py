@@ -1,4 +1,4 @@
-"""The command line: `loopxform check|tile|offload|apply|run|bench|tune|demo|explain|devices`.
+"""The command line: `loopxform COMMAND`, one of `commands.COMMANDS`.
 
 This module only finds the command; each command is a module of its own and loads what it needs.
 Exit status: 0 done or legal, 1 illegal or a mismatch, 2 bad input or usage, 101 our own bug.

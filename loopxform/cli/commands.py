@@ -11,6 +11,7 @@ COMMANDS = {
     "bench": "time variants of the kernel, libraries and programs side by side",
     "tune": "find the tile sizes that are quickest on a device",
     "demo": "run a pipeline of plain C on a picture, fused, and compare it with your C",
+    "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }

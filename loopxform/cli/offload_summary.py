@@ -31,7 +31,7 @@ def lines(done: OffloadedFile) -> Iterator[str]:
     taken = [x for x, is_taken in loops if is_taken]
     left = [x for x, is_taken in loops if not is_taken]
     around = [x for x in left if any(x.is_around(y) for y in taken)]
-    changes = sorted(_changes(done, left), key=lambda x: x.rank)
+    changes = changes_of(done)
     text = f"summary: {_counted(len(taken))} of {len(loops)} on the device"
     text += f", {len(around)} of the host around them" if around else ""
     text += f", {len(left) - len(around)} left on the host" if len(left) > len(around) else ""
@@ -42,6 +42,12 @@ def lines(done: OffloadedFile) -> Iterator[str]:
         yield f"  {n}. {_places(change.loops)}{deep}: {change.why.message} [{change.why.code}]"
         if change.why.help:
             yield f"     {change.why.help}"
+
+
+def changes_of(done: OffloadedFile) -> list[Change]:
+    """What to change for the device to have more loops, the most work first."""
+    left = [x for x, is_taken in done.loops if not is_taken]
+    return sorted(_changes(done, left), key=lambda x: x.rank)
 
 
 def by_work(done: OffloadedFile) -> list[tuple[str, LoopxformError]]:

@@ -27,13 +27,13 @@ def file_lines(done: OffloadedFile, *, whole: bool, paint: Paint = plain) -> Ite
     users = UsersNames(done.file)
     for r in done.regions:
         own = users if r.region.whole else users.passing(done.original.outlined(r.region).passed)
-        yield from lines(r.done, r.entry.plan, _named_place(r, done), own, whole=whole)
+        yield from lines(r.done, r.entry.plan, named_place(r, done), own, whole=whole)
     for name, why in done.left:
         left = f"left on the host, in '{name}'"
         yield users.in_error(why).render(done.file.parsed.sources, paint, left)
 
 
-def _named_place(r: OffloadedRegion, done: OffloadedFile) -> str:
+def named_place(r: OffloadedRegion, done: OffloadedFile) -> str:
     """The function, and where in it the region is that is not all of it."""
     owner = r.region.owner.name
     if r.region.whole:
@@ -96,7 +96,7 @@ def _counted(n: int, what: str) -> str:
 
 def became(done: OffloadedRoutine, plan: Plan) -> dict[str, str]:
     """What each kernel that stands for a part is, with its place, by the name of the kernel."""
-    return {name: f"{_span(p)}: {_form(p)}" for name, p in kernels_of(done, plan).items()}
+    return {name: f"{_span(p)}: {form(p)}" for name, p in kernels_of(done, plan).items()}
 
 
 def kernels_of(done: OffloadedRoutine, plan: Plan) -> dict[str, Part]:
@@ -117,7 +117,7 @@ def _part(
     if part.kind == "host":
         yield f"  {place:<9} {what:<18} on the host, in order"
     else:
-        yield f"  {place:<9} {what:<18} {_form(part)}{_named(kernel)}"
+        yield f"  {place:<9} {what:<18} {form(part)}{_named(kernel)}"
     if part.lines:
         yield f"  {'':<9} {'':<18} the nests at lines {', '.join(map(str, part.lines))}"
     if part.why:
@@ -138,7 +138,7 @@ def _span(part: Part) -> str:
     return f"lines {min(part.lines)} to {max(part.lines)}" if part.lines else _place(part)
 
 
-def _form(part: Part) -> str:
+def form(part: Part) -> str:
     """How the device runs a part."""
     if part.about:
         return part.about

@@ -25,7 +25,6 @@ def lines(done: TiledRoutine) -> Iterator[str]:
 
 def _nest(done: TiledRoutine) -> Iterator[str]:
     tiled = done.tiled
-    facts = Facts(tiled.nest)
     yield f"plan of {done.routine.name}: {tiled.recipe}{_why(done)}"
     for d in tiled.choice.dims:
         factors = "*".join(map(str, d.factors))
@@ -39,13 +38,21 @@ def _nest(done: TiledRoutine) -> Iterator[str]:
         tile = " in tiles of Tk" if v in tiled.choice.strips else ""
         yield f"  loop {v:<9} sequential, run in step by a group{tile}"
     yield from _sizes(done)
-    rows = [_row(done, facts, r) for r in _distinct(facts.reads)]
+    rows = data(done)
     if rows:
-        titles = ("array", "varies with", "invariant to", "reuse", "kept in")
-        table = [titles, *rows]
-        width = [max(len(r[n]) for r in table) for n in range(len(titles))]
+        table = [TITLES, *rows]
+        width = [max(len(r[n]) for r in table) for n in range(len(TITLES))]
         yield from ("  " + "  ".join(t.ljust(w) for t, w in zip(r, width)).rstrip() for r in table)
     yield from cost_text.lines(done)
+
+
+TITLES = ("array", "varies with", "invariant to", "reuse", "kept in")
+
+
+def data(done: TiledRoutine) -> list[tuple[str, ...]]:
+    """A row of TITLES for each access of the nest."""
+    facts = Facts(done.tiled.nest)
+    return [_row(done, facts, r) for r in _distinct(facts.reads)]
 
 
 def _sizes(done: TiledRoutine) -> Iterator[str]:

@@ -59,13 +59,13 @@ def tiled(
         if found is not None and not thresholds:
             found = replace(found, thresholds={})
         if found is not None and found.shipped:
-            use = partial(_as_tuned, routine, found, note, limits, fp, details(args))
+            use = partial(as_tuned, routine, found, note, limits, fp, details(args))
             done = possible(use, UnsupportedC, TransformError, LimitError)
             if isinstance(done, TiledRoutine):
                 return done
             note = ""
         elif found is not None:
-            return _as_tuned(routine, found, note, limits, fp, details(args))
+            return as_tuned(routine, found, note, limits, fp, details(args))
     else:
         note = ""
     with about(f"--{next(iter(sizes), '')}"):
@@ -80,7 +80,7 @@ def tiled(
     return done
 
 
-def _as_tuned(
+def as_tuned(
     routine: Routine,
     found: Tuned,
     note: str,

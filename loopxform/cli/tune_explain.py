@@ -27,12 +27,16 @@ def _lines(result: Result) -> Iterator[str]:
         known = "not measured" if default is None else f"{default:.4g} ms"
         yield f"  {text(given)}: the defaults {known}"
     yield f"  {len(result.candidates)} candidates of the recipe {subject['recipe']} have times"
-    rows = [_row(result, n, c) for n, c in enumerate(result.candidates[:SHOWN], 1)]
-    if rows:
-        times = ["ms", "95 %"] * len(result.datasets)
-        head = ["", *times, "speed", "model", "sizes"]
-        yield from _table([head, *rows])
+    if result.candidates:
+        yield from _table(table(result))
     yield from _skipped(result)
+
+
+def table(result: Result) -> list[list[str]]:
+    """Titles, and a row for each of the quickest."""
+    times = ["ms", "95 %"] * len(result.datasets)
+    rows = [_row(result, n, c) for n, c in enumerate(result.candidates[:SHOWN], 1)]
+    return [["", *times, "speed", "model", "sizes"], *rows]
 
 
 def _row(result: Result, number: int, c: Candidate) -> list[str]:

@@ -48,6 +48,24 @@ def _compiled() -> jinja2.BytecodeCache | None:
 
 
 @cache
+def _pages() -> jinja2.Environment:
+    """For pages, in which every value is escaped that is not marked as safe."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(template_dir() / "report")),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        bytecode_cache=_compiled(),
+    )
+
+
+def page(template: str, **values: Any) -> str:
+    """The text of a page (`templates/report`)."""
+    return _pages().get_template(template).render(**values) + "\n"
+
+
+@cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(template_dir())),

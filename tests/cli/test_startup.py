@@ -53,6 +53,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "run-help": (["run", "--help"], COMMAND),
     "bench-help": (["bench", "-h"], COMMAND),
     "devices-help": (["devices", "--help"], COMMAND),
+    "report-help": (["report", "--help"], COMMAND),
     "explain-help": (["explain", "--help"], COMMAND),
     "explain": (["explain", "LX101"], {"jinja2", "islpy", *PARSER}),
     "devices": (["devices", "--profiles"], {"jinja2", "islpy", "loopxform.analysis", *PARSER}),
