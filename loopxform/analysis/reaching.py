@@ -48,13 +48,20 @@ def value_at(names: Names, body: tuple[Stmt, ...], name: str, place: Path) -> Ca
 
 
 class _Walk:
-    """One scalar, followed backwards."""
+    """One scalar, followed backwards. Both branches of a condition lead to the statements in front
+    of it: what is known of a place is kept, or a chain of n conditions would take 2^n walks."""
 
     def __init__(self, names: Names, name: str, body: tuple[Stmt, ...]) -> None:
         self.names, self.name, self.top = names, name, body
+        self.known: dict[Path, Cases | None] = {}
 
     def at(self, place: Path) -> Cases | None:
         """The value in front of the statement at `place`."""
+        if place not in self.known:
+            self.known[place] = self._before(place)
+        return self.known[place]
+
+    def _before(self, place: Path) -> Cases | None:
         around = along(self.top, place)[: len(place) - 1]
         for n in range(len(place) - 1, -1, -1):
             parent = around[n - 1] if n else None
