@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from loopxform.analysis.running import Scan, scan_of
 from loopxform.ir.nodes import Assign, For, Load, Var
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, declared, loops, loops_around, names, resolve, walk, writes
 from loopxform.prepare.perfect_nest import parallel_loops, told_apart
 from loopxform.transforms import (
@@ -84,7 +85,8 @@ def _deferred(
     """With what the loop over a row stores in an array kept for a loop behind it."""
     derivation = _one_store(derivation, row, array)
     (site,) = resolve(derivation.function, row)
-    if array in tables(site.loop, loops_around(derivation.function, site.path)):
+    fn = derivation.function
+    if array in tables(site.loop, loops_around(fn, site.path), symbols(fn)):
         allowed = "reassociate" if reassociate else ""
         derivation, _ = derivation.optional(RowSums(array, row, reassociate=allowed))
     derivation, refusal = derivation.optional(DeferUpdate(array, row))

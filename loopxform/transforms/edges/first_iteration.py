@@ -5,27 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, If, Select, Stmt, Un, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, If, Select, Stmt, Un, Var
+from loopxform.ir.types import HALF, Scalar, common, promote
+from loopxform.ir.typing import type_of
 from loopxform.ir.visit import map_body, map_stmt_exprs
 
 SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-def is_first(loop: For, cond: Expr) -> bool | None:
+def is_first(loop: For, cond: Expr, types: dict[str, Scalar]) -> bool | None:
     """Whether a condition holds in the first iteration alone (True), or in all but that one
     (False); None for others."""
     match cond:
         case Var(name) if name == loop.var:
-            return is_first(loop, Bin("!=", cond, Const(0)))
+            return is_first(loop, Bin("!=", cond, Const(0)), types)
         case Un("!", operand):
-            inner = is_first(loop, operand)
+            inner = is_first(loop, operand, types)
             return None if inner is None else not inner
         case Bin(op, left, right) if op in SWAPPED and right == Var(loop.var) != left:
-            return is_first(loop, Bin(SWAPPED[op], right, left))
+            return is_first(loop, Bin(SWAPPED[op], right, left), types)
         case Bin(op, Var(name), right) if op in SWAPPED and name == loop.var:
-            return _is_first(loop, op, right)
+            return _is_first(loop, op, right) if _compares(loop, right, types) else None
         case _:
             return None
+
+
+def _compares(loop: For, end: Expr, types: dict[str, Scalar]) -> bool:
+    """Whether the variable is compared with an end as numbers are, however far it counts."""
+    own, start, kind = promote(loop.type), value_of(loop.lo), type_of(end, types)
+    if kind.is_float or (start is None and type_of(loop.lo, types).bytes > loop.type.bytes):
+        return False
+    if own.is_unsigned or not common(own, kind).is_unsigned:
+        return True
+    return start is not None and start >= 0 and (value_of(loop.step) or 0) > 0
 
 
 def not_first(loop: For) -> Expr:
@@ -48,17 +60,23 @@ def _is_first(loop: For, op: str, end: Expr) -> bool | None:
     return op in ("<", ">") if 0 < further <= abs(step) else None
 
 
-def decided(body: tuple[Stmt, ...], loop: For, *, first: bool) -> tuple[Stmt, ...]:
+def decided(
+    body: tuple[Stmt, ...], loop: For, types: dict[str, Scalar], *, first: bool
+) -> tuple[Stmt, ...]:
     """The body of a loop as the first iteration runs it, or the others do: without the conditions
     that tell them apart."""
 
     def plain(e: Expr) -> Expr:
         if isinstance(e, Select) and (holds := decide(e.cond)) is not None:
-            return e.then if holds else e.orelse
+            return _alone(e, e.then if holds else e.orelse, types)
         return e
 
+    def is_known(cond: Expr) -> bool | None:
+        found = is_first(loop, cond, types)
+        return None if found is None else found == first
+
     def decide(cond: Expr) -> bool | None:
-        return decision(cond, lambda e: None if (x := is_first(loop, e)) is None else x == first)
+        return decision(cond, is_known)
 
     def without(s: Stmt) -> tuple[Stmt, ...]:
         s = map_stmt_exprs(s, plain)
@@ -68,6 +86,14 @@ def decided(body: tuple[Stmt, ...], loop: For, *, first: bool) -> tuple[Stmt, ..
         return s.then if holds else s.orelse
 
     return map_body(body, without)
+
+
+def _alone(choice: Select, chosen: Expr, types: dict[str, Scalar]) -> Expr:
+    """What a choice comes to, in the type that it has with the other operand."""
+    kind, own = type_of(choice, types), type_of(chosen, types)
+    if HALF in (kind, own) and kind != own:
+        return choice
+    return chosen if promote(own) == promote(kind) else Cast(kind, chosen)
 
 
 def decision(cond: Expr, known: Callable[[Expr], bool | None]) -> bool | None:

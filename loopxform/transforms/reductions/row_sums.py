@@ -85,7 +85,7 @@ class RowSums(Step):
             return "the loop holds what is not modelled"
         if any(isinstance(s, Decl) and s.name == self.array for s in every):
             return f"'{self.array}' is declared in the loop"
-        found = table(loop, self.array, loops_around(fn, site.path))
+        found = table(loop, self.array, loops_around(fn, site.path), symbols(fn))
         if found is None:
             return f"'{loop.var}' computes no summed-area table in '{self.array}'"
         moving = writes(loop.body) | {s.var for s in every if isinstance(s, For)}
@@ -104,7 +104,7 @@ class RowSums(Step):
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         loop, origin = site.loop, site.loop.origin.then(str(self))
-        found = table(loop, self.array, loops_around(fn, site.path))
+        found = table(loop, self.array, loops_around(fn, site.path), symbols(fn))
         assert found is not None
         name = self.scalar or fresh(fn, f"{self.array}_row")
         label = found.store.label

@@ -17,11 +17,13 @@ from typing import TypeAlias
 
 from loopxform.ir.affine import poly, simplify
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, For, Load, Select, Un, Var
+from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loads, names, stmt_exprs, substitute, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.first_iteration import decision, is_first
 
 Term: TypeAlias = tuple[int, Expr]
+Types: TypeAlias = dict[str, Scalar]
 Decide: TypeAlias = Callable[[Expr], bool | None]
 
 SIGNS = {"+": 1, "-": -1}
@@ -44,14 +46,14 @@ class Table:
     has_first: bool
 
 
-def tables(loop: For, around: Sequence[For]) -> tuple[str, ...]:
+def tables(loop: For, around: Sequence[For], types: Types) -> tuple[str, ...]:
     """The arrays of which a loop inside others computes a row of a summed-area table."""
     stored = (s.target for s in loop.body if isinstance(s, Assign))
     arrays = dict.fromkeys(t.array for t in stored if isinstance(t, Load))
-    return tuple(a for a in arrays if table(loop, a, around) is not None)
+    return tuple(a for a in arrays if table(loop, a, around, types) is not None)
 
 
-def table(loop: For, array: str, around: Sequence[For]) -> Table | None:
+def table(loop: For, array: str, around: Sequence[For], types: Types) -> Table | None:
     """What a loop inside others stores in an array, if that is a row of a summed-area table."""
     every = [s for _, s in walk(loop.body) if isinstance(s, Assign)]
     stores = [s for s in every if isinstance(s.target, Load) and s.target.array == array]
@@ -65,7 +67,7 @@ def table(loop: For, array: str, around: Sequence[For]) -> Table | None:
     steady = (x for x in around if not (names(x.lo) | {x.var}) & writes(x.body))
     for rows in (None, *steady):
         for has_first in (False, True):
-            found = _matched(loop, rows, store, has_first=has_first)
+            found = _matched(loop, rows, store, types, has_first=has_first)
             if found is not None:
                 return found
     return None
@@ -75,7 +77,9 @@ def _count(array: str, exprs: Sequence[Expr]) -> int:
     return sum(x.array == array for e in exprs for x in loads(e))
 
 
-def _matched(loop: For, rows: For | None, store: Assign, *, has_first: bool) -> Table | None:
+def _matched(
+    loop: For, rows: For | None, store: Assign, types: Types, *, has_first: bool
+) -> Table | None:
     """The table, if the first row of `rows` has none above, and the first iteration of a row no
     element before, where `has_first`."""
     assert isinstance(store.target, Load)
@@ -83,7 +87,7 @@ def _matched(loop: For, rows: For | None, store: Assign, *, has_first: bool) -> 
     cases = dict[tuple[bool, bool], list[Term]]()
     for first_row in (False, True) if rows else (False,):
         for first in (False, True) if has_first else (False,):
-            decide = _deciding((loop if has_first else None, first), (rows, first_row))
+            decide = _deciding(types, (loop if has_first else None, first), (rows, first_row))
             cases[first_row, first] = list(_terms(store.value, array, 1, decide))
     inner, *others = (_sorted(terms, array) for terms in cases.values())
     if any(x is None for x in (inner, *others)):
@@ -104,12 +108,12 @@ def _matched(loop: For, rows: For | None, store: Assign, *, has_first: bool) -> 
     return Table(store, left, above, corner, tuple(rest), sums, rows, has_first)
 
 
-def _deciding(*at: tuple[For | None, bool]) -> Decide:
+def _deciding(types: Types, *at: tuple[For | None, bool]) -> Decide:
     """What conditions are in the first iterations of loops, or in others; None of others."""
 
     def told(cond: Expr) -> bool | None:
         for loop, first in at:
-            says = is_first(loop, cond) if loop is not None else None
+            says = is_first(loop, cond, types) if loop is not None else None
             if says is not None:
                 return says == first
         return None

@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Assign, Bin, Cast, Copy, Decl, Expr, For, Function, Opaque, Un, Var
+from loopxform.ir.nodes import Assign, Cast, Copy, Decl, Expr, For, Function, Opaque, Var
 from loopxform.ir.types import BOOL, HALF
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import map_exprs, names, reads, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
+from loopxform.transforms.restructure.if_convert import is_product
 from loopxform.transforms.sites import one_loop, trusted, unmapped
 
 
@@ -67,11 +68,7 @@ class ForwardSubstitute(Step):
         return None
 
     def _may_be_fused(self, fn: Function, source: Assign) -> bool:
-        value = source.value
-        while isinstance(value, Un):
-            value = value.operand
-        product = isinstance(value, Bin) and value.op == "*"
-        return product and type_of(value, symbols(fn)).is_float
+        return is_product(source.value) and type_of(source.value, symbols(fn)).is_float
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))

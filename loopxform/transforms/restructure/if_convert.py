@@ -148,12 +148,13 @@ def _joined(a: Stmt, b: Stmt, types: Types) -> Assign | None:
     if not isinstance(later, Assign) or later.atomic or not _is_same(a.target, later.target):
         return None
     op, value = _update(later)
-    touched = [value, *([cond] if cond is not None else [])]
+    again = later.target.index if isinstance(later.target, Load) else ()
+    touched = [value, *again, *([cond] if cond is not None else [])]
     own = type_of(a.target, types)
     if own in (BOOL, HALF) or any(_may_read(a.target, e) for e in touched):
         return None
     first = _as(own, a.value, types)
-    if op and own.is_float and isinstance(a.value, Bin) and a.value.op == "*":
+    if op and own.is_float and is_product(a.value):
         return None  # in one expression with a sum it could be fused
     if not op:
         overridden = cond and replace(a, value=Select(cond, _as(own, value, types), first))
@@ -164,6 +165,19 @@ def _joined(a: Stmt, b: Stmt, types: Types) -> Assign | None:
         return None
     kept = Select(cond, value, _neutral(op, type_of(value, types)))
     return replace(a, value=Bin(op, first, kept))
+
+
+def is_product(e: Expr) -> bool:
+    """Whether the value is that of a product, which compilers may fuse with a sum around it."""
+    match e:
+        case Bin(op):
+            return op == "*"
+        case Un(_, operand) | Cast(_, operand):
+            return is_product(operand)
+        case Select(_, then, orelse):
+            return is_product(then) or is_product(orelse)
+        case _:
+            return False
 
 
 def _update(s: Assign) -> tuple[str, Expr]:
@@ -215,8 +229,11 @@ def _common_terms(cond: Expr, a: Expr, b: Expr, own: Scalar, types: Types) -> Ex
             common.append(term)
     alone = len(common) == 1 and len(first) + len(second) == 1
     every = (type_of(e, types) for _, e in (*common, *first, *second))
-    if not common or (first and second) or not (alone or _wide(own, *every)):
+    is_wide = _wide(own, *every)
+    if not common or (first and second) or not (alone or is_wide):
         return None
+    if not is_wide and any(sign < 0 for sign, _ in (*first, *second)):
+        return None  # negated, it would wrap around before it is made wider
     picked = Select(cond, *(_sum(x) if x else Const(0) for x in (first, second)))
     made: Expr = picked
     for sign, e in common:

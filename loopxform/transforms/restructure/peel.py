@@ -1,8 +1,10 @@
 """Peeling: for i < n: if (i == 0) A(i); else B(i);  -> if (0 < n) A(0);  for 1 <= i < n: B(i);
+  for k <= i < n: ...  -> if (k < n) { A(k);  for k + 1 <= i < n: B(i); }
 
 The first iteration runs by itself, in front of the others. Conditions that tell it from them are
 decided: what is left need not ask. Legal where the loop counts with its own variable to bounds
-that stay what they are. (Allen and Kennedy, "Optimizing Compilers for Modern Architectures",
+that stay what they are. The second iteration begins at a number that exists where there is a first
+one. (Allen and Kennedy, "Optimizing Compilers for Modern Architectures",
 section 5.7.)
 """
 
@@ -13,8 +15,11 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Expr, Function, If
-from loopxform.ir.visit import replace_at, substitute_body, writes
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, If
+from loopxform.ir.types import Scalar, promote
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import replace_at, substitute, substitute_body, writes
+from loopxform.ir.whiles import test
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.first_iteration import decided
@@ -40,7 +45,8 @@ class Peel(Step):
             text = f"the loop over '{loop.var}' has no first iteration that could run before it"
             remedy = "name a loop that runs in order, by a constant step"
             return (Obstacle("LX231", text, where, remedy=remedy),)
-        if all(decided(loop.body, loop, first=f) == loop.body for f in (True, False)):
+        types = symbols(fn)
+        if all(decided(loop.body, loop, types, first=f) == loop.body for f in (True, False)):
             text = f"the loop over '{loop.var}' has no condition that tells the first iteration"
             return (Obstacle("LX231", text, where, remedy="name a loop such as: if (i == 0) ..."),)
         return ()
@@ -48,17 +54,29 @@ class Peel(Step):
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         loop, origin = site.loop, site.loop.origin.then(str(self))
-        up = (value_of(loop.step) or 1) > 0
-        first: dict[str, Expr] = {loop.var: loop.lo}
-        alone = substitute_body(decided(loop.body, loop, first=True), first)
-        runs = Bin("<" if up else ">", loop.lo, loop.hi)
+        types = symbols(fn)
+        start = _start(loop, types)
+        first = {loop.var: start}
+        second = Bin("+", start, loop.step)
+        alone = substitute_body(decided(loop.body, loop, types, first=True), first)
+        runs = substitute(test(loop), first)
         later = replace(
             loop,
-            lo=simplify(Bin("+", loop.lo, loop.step)),
-            body=decided(loop.body, loop, first=False),
+            lo=second if isinstance(start, Cast) else simplify(second),
+            body=decided(loop.body, loop, types, first=False),
             origin=origin,
         )
+        if value_of(loop.lo) is None:
+            return replace_at(fn, site.path, (If(runs, (*alone, later), origin=origin),))
         return replace_at(fn, site.path, (If(runs, alone, origin=origin), later))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "it runs before the others as it did"
+
+
+def _start(loop: For, types: dict[str, Scalar]) -> Expr:
+    """The number that a loop begins at, as its variable holds it."""
+    number, wide = value_of(loop.lo), promote(loop.type)
+    if number is not None and loop.type.least <= number <= loop.type.most:
+        return Const(number, wide)
+    return loop.lo if type_of(loop.lo, types) == loop.type else Cast(loop.type, loop.lo)

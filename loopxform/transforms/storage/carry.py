@@ -38,7 +38,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.types import BOOL, common, promote
+from loopxform.ir.types import BOOL, Scalar, common, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
@@ -186,6 +186,7 @@ class _Carried:
 
 
 def _carried(fn: Function, loop: For, array: str) -> _Carried | None:
+    types = symbols(fn)
     previous: dict[str, Expr] = {loop.var: Bin("-", Var(loop.var), loop.step)}
     for n, store in enumerate(loop.body):
         if not isinstance(store, Assign) or not isinstance(store.target, Load):
@@ -200,7 +201,9 @@ def _carried(fn: Function, loop: For, array: str) -> _Carried | None:
         if any(_is_same(x, element) for s in earlier for x in _certain(s)):
             return _Carried(store, element)
         choices = [x for s in earlier for e in stmt_exprs(s) for x in _choices(e)]
-        found = [(x, v) for x in choices if (v := _in_the_first(loop, x, element)) is not None]
+        found = [
+            (x, v) for x in choices if (v := _in_the_first(loop, x, element, types)) is not None
+        ]
         inside = (x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in loads(e))
         read = sum(_is_same(x, element) for x in inside)
         values = {v for _, v in found}
@@ -213,13 +216,13 @@ def _choices(e: Expr) -> Iterator[Select]:
     return (x for x in walk_expr(e) if isinstance(x, Select))
 
 
-def _in_the_first(loop: For, e: Select, before: Load) -> Expr | None:
+def _in_the_first(loop: For, e: Select, before: Load, types: dict[str, Scalar]) -> Expr | None:
     """What a choice between an element, in all iterations but the first, and something else has in
     that one; None for other choices."""
     for holds, element, other in ((True, e.then, e.orelse), (False, e.orelse, e.then)):
         if isinstance(element, Load) and _is_same(element, before):
             plain = isinstance(other, Const | Var)
-            return other if plain and is_first(loop, e.cond) == (not holds) else None
+            return other if plain and is_first(loop, e.cond, types) == (not holds) else None
     return None
 
 

@@ -40,6 +40,17 @@ LISTINGS = {
     "peel-backwards": (
         c("for (int i = n - 1; i >= 0; i -= 2) y[i] = i < n - 1 && a[i] > 2 ? y[i + 1] : 5;",
           PARAMS), "peel i"),
+    "wider-than-its-term": (
+        loop("if (a[i] > 2) y[i] = b[i] - a[i]; else y[i] = b[i];",
+             "int n, unsigned a[n], long b[n], long y[n]"), STEP),
+    "peel-in-types-of-choices": (
+        loop("y[i] = (i > 0 ? a[i] : 1) / 2; b[i] = (!i ? -1 : i + 1u) > 5;",
+             "int n, float a[n], int b[n], float y[n]"), "peel i"),
+    "peel-unsigned": (
+        c("for (unsigned i = 0; i < n; i++) y[i] = i > 0 ? 3 : i - 1 > 5;", PARAMS), "peel i"),
+    "peel-from-a-number": (
+        c("for (long i = k; i < n; i++) y[i] = i == k ? i * i : a[i];",
+          "int n, int k, int a[n], long y[n]"), "peel i"),
 }  # fmt: skip
 REFUSALS = {
     "two-elements": (loop("if (a[i] > 2) y[i] = 1; else y[n - 1 - i] = 3;"), STEP),
@@ -47,6 +58,10 @@ REFUSALS = {
     "asks-what-it-sets": (
         loop("if (y[i] > 2) { y[i] = 1; b[i] = 2; } else { y[i] = 3; b[i] = 1; }"), STEP),
     "may-read-it": (loop("y[i] = a[i]; if (y[b[i] % 2] > 1) y[i] += 1;"), STEP),
+    "moves-what-it-sets": (
+        c("x[x[0]] = 2; for (int i = 0; i < n; i++) { x[x[i]] = n; if (i < 9) x[x[i]] += 5; }",
+          "int n, int x[n]"), STEP),
+    "negated-product": (loop("y[i] = -(a[i] * b[i]); if (i) y[i] += 1;", REAL), STEP),
     "to-be-fused": (loop("y[i] = a[i] * b[i]; y[i] += 1;", REAL), STEP),
     "another-type-in-between": (
         loop("if (i > 0) y[i] = a[i] + 1u; else y[i] = a[i];", "int n, int a[n], long y[n]"),
@@ -62,6 +77,10 @@ REFUSALS = {
         "merge-copy v i"),
     "another-type": (
         loop("int v = s + a[i]; y[i] = v; s = v;", before="short s = 0;"), "merge-copy v i"),
+    "chosen-product": (
+        loop("float v = i ? -(a[i] * b[i]) : 1; y[i] = v + 1;", REAL), "forward-substitute v i"),
+    "compared-as-unsigned": (
+        c("for (int i = -1; i < n; i++) y[i + 1] = i < 0u ? 1 : 2;", PARAMS), "peel i"),
     "no-first": (loop("y[i] = i > 2 ? 1 : 2;"), "peel i"),
 }  # fmt: skip
 
