@@ -38,7 +38,8 @@ def rows_then_columns(derivation: Derivation, var: str, *, reassociate: bool) ->
     outermost = resolve(derivation.function, var)[0]
     for site in loops(derivation.function):
         inside = site.path[: len(outermost.path)] == outermost.path and site != outermost
-        if inside and not any(isinstance(s, For) for _, s in walk(site.loop.body)):
+        alone = len(resolve(derivation.function, site.loop.var)) == 1
+        if inside and alone and not any(isinstance(s, For) for _, s in walk(site.loop.body)):
             stored = tuple(_stored(site.loop))
             for arrays in dict.fromkeys([stored, *((a,) for a in stored)]):
                 found = _split(derivation.titled(TITLE), site, arrays, reassociate=reassociate)
