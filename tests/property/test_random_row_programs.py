@@ -158,13 +158,13 @@ def check(seed: int, done: Counter[str], text: str = "") -> None:
 
 
 BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
-"""Sixty programs each; twelve by default."""
+"""Sixty programs each; five by default."""
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_versions_agree(block: int) -> None:
     done = Counter[str]()
-    for seed in range(block * 60, block * 60 + (60 if block else 12)):
+    for seed in range(block * 60, block * 60 + (60 if block else 5)):
         check(seed, done)
     assert done["refused"] <= 3, done
 
@@ -178,6 +178,5 @@ def test_small_arrays_beside_running_values(body: str) -> None:
     kept = "int s = 0, v[4] = { 1, 5, 2, 7 };"
     loop = f"for (int j = 0; j < n; j++) {{ {body} }}"
     text = f"{{ for (int r = 0; r < m; r++) {{ {kept} {loop} z[r] += v[2]; }} }}"
-    for seed in range(3):
-        check(seed, done, f"void f({PARAMS.format('int', 'int', 'int')}) {text}")
+    check(0, done, f"void f({PARAMS.format('int', 'int', 'int')}) {text}")
     assert done["chunks"], done
