@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from loopxform.analysis.running import NoScan, scan_of
 from loopxform.errors import Obstacle
+from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import loops, resolve, walk
 from loopxform.ir.whiles import condition
@@ -22,7 +24,8 @@ from loopxform.offload.single_pass import in_one_pass
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.running_loop import RunningLoop, converted_loop, running_loop
-from loopxform.transforms import Peel, ReduceThenScan
+from loopxform.transforms import Assume, Peel, ReduceThenScan
+from loopxform.transforms.restructure.peel import second_exists
 
 
 def in_scans(program: Program, s: For) -> bool:
@@ -65,6 +68,9 @@ def in_scans(program: Program, s: For) -> bool:
 def _peeled(program: Program, s: For, allowed: str) -> bool:
     """Runs the first iteration apart, where the others can be computed in chunks."""
     titled = program.derivation.titled(f"The first iteration of {s.var} apart")
+    asked = Assume(condition_text(second_exists(s)))
+    if value_of(s.lo) is None:  # so that the others are a loop beside the first one
+        titled, _ = titled.optional(asked)
     found = running_loop(titled, s.var, Peel(s.var))
     if found is None:
         program.hints.setdefault(s.var, _no_scan(program, s))

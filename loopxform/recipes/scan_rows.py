@@ -18,7 +18,6 @@ from math import isqrt
 
 from loopxform.analysis.running import Scan, scan_of
 from loopxform.errors import Obstacle, TransformError
-from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, Load, Stmt
 from loopxform.ir.visit import Path, at, declared, loops, reads, replace_at, resolve, walk, writes
@@ -109,7 +108,6 @@ class _Row:
         self.w, self.nest, self.var, self.limits = w, nest, var, limits
         self.allowed = "reassociate" if options.reassociate else ""
         self.over = outer_name(w.fn, var)
-        self.known = declared(w.fn.body).keys()
 
     def map(self, stored: list[str], read: list[str]) -> None:
         """With what is stored and read by way of local memory. Raises TransformError."""
@@ -142,7 +140,7 @@ class _Row:
         w.do(*(MapTo(v, "group.x") for v in self.nest.parallel))
         w.do(*(MapTo(s.var, "thread.x") for _, s in self._steps() if isinstance(s, For)))
         made = [s for _, s in self._steps() if isinstance(s, Decl) and s.shape and not s.space]
-        w.do(*(PromoteToLocal(s.name) for s in made if s.name not in self.known or _is_one(s)))
+        w.do(*(PromoteToLocal(s.name) for s in made))
         w.attempt(SeparateFullTiles(self.over))
 
     def _passed_on(self, between: str, values: list[str]) -> str:
@@ -184,8 +182,3 @@ def _writes_memory(s: Stmt) -> bool:
     if isinstance(s, Decl | Copy) or (isinstance(s, For) and s.parallel):
         return False
     return any(isinstance(x, Assign) and isinstance(x.target, Load) for _, x in walk((s,)))
-
-
-def _is_one(s: Decl) -> bool:
-    """Whether it was a scalar."""
-    return value_of(s.shape[0]) == 1

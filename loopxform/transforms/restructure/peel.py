@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Function, If
@@ -66,12 +67,20 @@ class Peel(Step):
             body=decided(loop.body, loop, types, first=False),
             origin=origin,
         )
-        if value_of(loop.lo) is None:
+        if not always(fn, site.path, second_exists(loop)):
             return replace_at(fn, site.path, (If(runs, (*alone, later), origin=origin),))
         return replace_at(fn, site.path, (If(runs, alone, origin=origin), later))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return "it runs before the others as it did"
+
+
+def second_exists(loop: For) -> Expr:
+    """The condition that what a loop begins with is not next to the end of its type."""
+    step, kind = value_of(loop.step) or 1, loop.type
+    if step > 0:
+        return Bin("<=", loop.lo, Const(kind.most - step))
+    return Bin(">=", loop.lo, Const(kind.least - step))
 
 
 def _start(loop: For, types: dict[str, Scalar]) -> Expr:

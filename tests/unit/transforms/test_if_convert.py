@@ -48,6 +48,9 @@ LISTINGS = {
              "int n, float a[n], int b[n], float y[n]"), "peel i"),
     "peel-unsigned": (
         c("for (unsigned i = 0; i < n; i++) y[i] = i > 0 ? 3 : i - 1 > 5;", PARAMS), "peel i"),
+    "peel-where-a-second-exists": (
+        c("for (int i = k; i < n; i++) y[i] = i == k ? 1 : a[i];",
+          "int n, int k, int a[n], int y[n]"), "assume k<=2147483646", "peel i"),
     "peel-from-a-number": (
         c("for (long i = k; i < n; i++) y[i] = i == k ? i * i : a[i];",
           "int n, int k, int a[n], long y[n]"), "peel i"),
