@@ -1,4 +1,4 @@
-"""The place of an extremum in chunks: what the loop finds, to the last bit, whatever it compares.
+"""The place of an extremum in parts: what the loop finds, to the last bit, whatever it compares.
 
 Values are few, so that many are equal, with zeros of both signs, infinities and NaN among them.
 """
@@ -85,3 +85,19 @@ def test_in_chunks(kind: str, op: str) -> None:
     strict, whole = op in ("<", ">"), kind in ("int", "unsigned char")
     assert counts["done"] == 12 or not strict, counts
     assert (counts["done"] > 0) == (strict or whole), counts
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("op", TURNED)
+def test_in_strided_parts(kind: str, op: str) -> None:
+    """And combined in parts again."""
+    for seed in range(12):
+        rng = random.Random(f"strided {kind} {op} {seed}")
+        source, again = text(rng, kind, op), rng.choice(("", "2"))
+        fn = untiled(source)
+        done = Derivation(fn).then(Rfactor("k", rng.choice("1235"), "", "strided"))
+        for loop in ("k_t_c", "k_t_k") if again else ():
+            done = done.then(Rfactor(loop, again, "", "strided"))
+        for _ in range(6):
+            given = arguments(rng, kind)
+            assert after(fn, given) == after(done.function, given), (source, given)
