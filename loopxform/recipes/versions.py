@@ -28,7 +28,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
-from loopxform.analysis.reductions import reductions
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.condition_text import is_readable
@@ -40,7 +39,6 @@ from loopxform.ir.visit import (
     loads,
     names,
     perfect_nest,
-    resolve,
     stmt_exprs,
     walk,
     walk_expr,
@@ -56,11 +54,10 @@ from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.updated_rows import in_any_order
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record
-from loopxform.schedule.params import KINDS, SHORT_ROWS, Options, Recipe
+from loopxform.schedule.params import KINDS, SHORT_ROWS, Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Rfactor, possible, thresholds_of
 from loopxform.transforms.edges.bounds import trip_count
-from loopxform.transforms.reductions.partial import PLACES
 from loopxform.transforms.sites import ascending
 
 LAZY = ("&&", "||")
@@ -325,17 +322,9 @@ def _by_groups(nest: Nest, limits: Limits, options: Options, items: int = 0) -> 
     inside = with_guards_inside(nest)
     if not choices(inside, None, limits, kept=False, few=True, automatic=())[0]:
         return None
-    recipe: Recipe = "group" if _finds_places(nest) else "reduce"
-    derive = partial(one_nest, nest, given, recipe, limits, options, strict=True)
+    derive = partial(one_nest, nest, given, "reduce", limits, options, strict=True)
     done = possible(derive, *REFUSALS)
     return None if isinstance(done, LoopxformError) else done
-
-
-def _finds_places(nest: Nest) -> bool:
-    """Whether the sequential loop finds places of extrema, which two loops over parts combine."""
-    (loop,) = sequential(nest.innermost.body)
-    path = resolve(nest.function, loop.var)[0].path
-    return any(r.op in PLACES for r in reductions(nest.function, path))
 
 
 def _of_short_rows(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled | None:
