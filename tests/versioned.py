@@ -56,7 +56,7 @@ CASES = {
     "rows": (ROWS, ("chunks", "groups", "items")),
     "squares": (SQUARES, ("chunks", "groups", "items")),
     "least": (LEAST, ("chunks", "groups", "items")),
-    "place": (PLACE, ("chunks", "items")),
+    "place": (PLACE, ("chunks", "groups", "items")),
     "columns": (COLUMNS, ("chunks", "items")),
     "triangle": (TRIANGLE, ("groups", "items")),
     "total": (TOTAL, ("chunks", "groups", "items")),

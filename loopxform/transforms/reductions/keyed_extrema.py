@@ -210,6 +210,7 @@ def _is_maximum(x: Extremum) -> bool:
 
 def _number(loop: For, key: Expr, count: Expr) -> Expr:
     """The part of an iteration."""
-    if value_of(loop.lo) is None:
-        key = Cast(LONG, key)
-    return simplify(Bin("%", Bin("/", Bin("-", key, loop.lo), loop.step), count))
+    if value_of(loop.lo) is not None:
+        return simplify(Bin("%", Bin("/", Bin("-", key, loop.lo), loop.step), count))
+    number = Bin("-", Cast(LONG, key), loop.lo)
+    return Bin("%", number if loop.step == Const(1) else Bin("/", number, loop.step), count)
