@@ -31,6 +31,11 @@ PLACE = c(
     "if (a[i][k] < s) { s = a[i][k]; p = k; } y[i] = s; z[i] = p; }",
     "int n, int m, const float a[restrict n][m], float y[restrict n], int z[restrict n]",
 )
+PLACE_ALONE = c(
+    "for (int i = 0; i < n; i++) { int p = 0; for (int k = 0; k < m; k++) "
+    "if (a[i][p] < a[i][k]) p = k; z[i] = p; }",
+    "int n, int m, const float a[restrict n][m], int z[restrict n]",
+)
 COLUMNS = c(
     "for (int i = 0; i < n; i++) { float s = -1; for (int k = 0; k < m; k++) "
     "if (a[k][i] > s) s = a[k][i]; y[i] = s; }",
@@ -56,7 +61,8 @@ CASES = {
     "rows": (ROWS, ("chunks", "groups", "items")),
     "squares": (SQUARES, ("chunks", "groups", "items")),
     "least": (LEAST, ("chunks", "groups", "items")),
-    "place": (PLACE, ("chunks", "items")),
+    "place": (PLACE, ("chunks", "groups", "items")),
+    "place-alone": (PLACE_ALONE, ("chunks", "groups", "items")),
     "columns": (COLUMNS, ("chunks", "items")),
     "triangle": (TRIANGLE, ("groups", "items")),
     "total": (TOTAL, ("chunks", "groups", "items")),

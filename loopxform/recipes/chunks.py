@@ -45,7 +45,7 @@ def in_chunks(
     if done.recipe == "reduce":
         w = Work(done.derivation, {**KINDS["naive"].tiles.numbers, **done.sizes})
         results = replace(split.results, derivation=w.derivation)
-        in_group(w, results, limits.costs, reassociate=options.reassociate)
+        in_group(w, results, limits, options)
         derivation = w.derivation
     else:
         derivation = combined(done.derivation, split, done.sizes, limits.costs)

@@ -6,7 +6,8 @@
       forall t < F: part2[t] = sum of every F-th part                  barriers between
       { code1; for c < F: s += part2[c]; code2 }                       the first work-item
 
-(Seed 000, section 7.3.1, where there are few results.)
+Places of extrema are combined by two loops, which every work-item runs (`intra_group`). (Seed 000,
+section 7.3.1, where there are few results.)
 """
 
 from __future__ import annotations
@@ -14,21 +15,23 @@ from __future__ import annotations
 from math import isqrt
 from typing import ClassVar
 
+from loopxform.analysis.reductions import reductions
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Stmt, Var
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import declared, walk
+from loopxform.ir.visit import declared, resolve, walk
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.staged_tiles import pair
 from loopxform.schedule.params import Options, Recipe, Tiles
-from loopxform.targets.target import Costs, Limits
+from loopxform.targets.target import Limits
 from loopxform.transforms import (
     MapTo,
     Parallelise,
@@ -36,6 +39,7 @@ from loopxform.transforms import (
     Rfactor,
     UnitLoop,
 )
+from loopxform.transforms.reductions.partial import PLACES
 from loopxform.transforms.restructure.unit_loop import BESIDE
 
 IN_TURN = Tiles(Ty=1, Tx=1, Tk=64, Ry=1, Rx=1)
@@ -63,19 +67,23 @@ class GroupReduction:
         return Choice("reduce", (), k, group=("Tx",), tiles=tiles, shared=((k,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        in_group(w, nest, limits.costs, reassociate=options.reassociate)
+        in_group(w, nest, limits, options)
         return Mapped(choice)
 
 
-def in_group(w: Work, nest: Nest, costs: Costs, *, reassociate: bool = False) -> None:
+def in_group(w: Work, nest: Nest, limits: Limits, options: Options) -> None:
     """Maps each iteration of the parallel loops to a group of Tx work-items. Raises UnsupportedC
     where there is not one sequential loop or what is before it is no work of all work-items,
     TransformError where a step is refused."""
-    allowed = "reassociate" if reassociate else ""
+    if (place := _found_place(w, nest)) is not None:
+        shared = Choice("group", (), place, group=("Tx",), shared=((place,),))
+        IntraGroup().map(w, nest, shared, options, limits)
+        return
+    allowed = "reassociate" if options.reassociate else ""
     known = {s.name for _, s in walk(w.fn.body) if isinstance(s, Decl)}
     w.stage("Partial results of the work-items of a group")
     w.do(Rfactor(_reduction(w, nest).var, w.size("Tx"), allowed, "strided"))
-    if w.sizes["Tx"] > costs.combined_alone:
+    if w.sizes["Tx"] > limits.costs.combined_alone:
         fan = 1 << (isqrt(w.sizes["Tx"] - 1).bit_length())
         w.do(Rfactor(_reduction(w, nest).var, str(fan), allowed, "strided"))
     first = fresh(w.fn, "once")
@@ -87,6 +95,13 @@ def in_group(w: Work, nest: Nest, costs: Costs, *, reassociate: bool = False) ->
     w.do(*(MapTo(s.var, "thread.x") for s in body if isinstance(s, For)))
     made = (s for s in body if isinstance(s, Decl) and s.shape and s.name not in known)
     w.do(*(PromoteToLocal(s.name) for s in made))
+
+
+def _found_place(w: Work, nest: Nest) -> str | None:
+    """The loop, if it finds places of extrema, which two loops over the parts combine."""
+    var = _reduction(w, nest).var
+    path = resolve(w.fn, var)[0].path
+    return var if any(r.op in PLACES for r in reductions(w.fn, path)) else None
 
 
 def _body(w: Work, nest: Nest) -> tuple[Stmt, ...]:

@@ -283,12 +283,17 @@ class _Body:
         item, combining = parts
         self._spread(item)
         self.shared.append((s.var,))
-        total = value_of(resolve(self.w.fn, combining)[0].loop.hi) or 0
+        for var in combining:
+            self._combine(var)
+        return True
+
+    def _combine(self, var: str) -> None:
+        """Shares a loop over the parts of a reduction, where there are many."""
+        total = value_of(resolve(self.w.fn, var)[0].loop.hi) or 0
         fan = 1 << (isqrt(total - 1).bit_length()) if total > 1 else 1
         if self.limits.costs.combined_alone < total and fan <= self.w.sizes["Tx"]:
-            again = self._parts(combining, str(fan), "strided")
+            again = self._parts(var, str(fan), "strided")
             self.items += [(again[0], "thread.x")] if again else []
-        return True
 
     def _in_chunks(self, s: For) -> bool:
         """Shares a reduction in chunks that follow one another: of equal extrema it finds the
@@ -316,15 +321,14 @@ class _Body:
             if most and self.w.attempt(BoundExtent(array, (str(-(-most // terms)),))):
                 return
 
-    def _parts(self, var: str, size: str, strided: str) -> tuple[str, str] | None:
-        """The loop over the parts of a reduction, and the one that combines them."""
+    def _parts(self, var: str, size: str, strided: str) -> tuple[str, tuple[str, ...]] | None:
+        """The loop over the parts of a reduction, and those that combine them."""
         known = {s.loop.var for s in loops(self.w.fn)}
         if not self.w.attempt(Rfactor(var, size, self.reassociate, strided)):
             return None
         made = [s.loop for s in loops(self.w.fn) if s.loop.var not in known]
         (item,) = (x.var for x in made if x.parallel)
-        (combining,) = (x.var for x in made if not x.parallel)
-        return item, combining
+        return item, tuple(x.var for x in made if not x.parallel)
 
     def _is_short(self, s: For) -> bool:
         """Whether a work-item runs a loop sooner than a group has shared it out."""

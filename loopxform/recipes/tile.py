@@ -14,6 +14,7 @@ from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
+from loopxform.prepare.tracked_extrema import tracked
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_bodies
 from loopxform.recipes.chunks import in_chunks
@@ -50,7 +51,7 @@ def tile(
     Raises UnsupportedC where the nest cannot be mapped at all, TransformError where a step of the
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
-    numbered = unblocked(with_numbers(rerolled(Derivation(whole_bodies(fn))), options))
+    numbered = tracked(unblocked(with_numbers(rerolled(Derivation(whole_bodies(fn))), options)))
     alone = Derivation(numbered.function)
     done = _tiled(alone, given, recipe, limits, options, strict=strict)
     if recipe is None and options.Rk is None and not options.relayout:

@@ -40,6 +40,7 @@ from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.reductions.row_sums import RowSums
+from loopxform.transforms.reductions.track_extremum import TrackExtremum
 from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
@@ -159,6 +160,7 @@ STEPS: dict[str, type[Step]] = {
         AtomicUpdates,
         PrivatiseUpdates,
         WidenUpdates,
+        TrackExtremum,
         SinkTail,
         Permute,
         Relayout,
@@ -298,6 +300,7 @@ __all__ = [
     "SwizzleGroups",
     "TileStages",
     "TimeTile",
+    "TrackExtremum",
     "TurnAccesses",
     "Unfold",
     "UnitLoop",

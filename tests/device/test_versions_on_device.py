@@ -20,7 +20,7 @@ from loopxform.runtime.schedule import launched, not_known
 from loopxform.verify.check_run import arguments
 from loopxform.verify.cref import CSource
 
-EXACT = ("rows", "columns", "total", "place")
+EXACT = ("rows", "columns", "total", "place", "place-alone")
 """Those whose results do not depend on the order."""
 
 
@@ -57,7 +57,7 @@ def test_the_host_in_c_takes_them_too(tmp_path: Path) -> None:
     """Silent although verbose: the device did it all."""
     programs = []
     for case in EXACT:
-        text = CASES[case][0].replace(" f(", f" {case}(")
+        text = CASES[case][0].replace(" f(", f" {case.replace('-', '_')}(")
         done = versioned(text).derivation
         plan = emit.kernel(done, fp=SEPARATE)
         every = [s for s in sizes(plan, random.Random(7)) if 0 not in s.values()]

@@ -56,11 +56,11 @@ OTHERS = frozenset([
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
     "atomic-updates", "privatise-updates", "widen-updates", "buffer-box",
-    "turn-accesses", "online-softmax", "flatten",
+    "turn-accesses", "online-softmax", "flatten", "track-extremum",
 ])
 # fmt: on
-"""Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`.
-"""
+"""Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`,
+`test_places_of_extrema`."""
 
 CHOSEN = (
     *(Parallelise, Privatise, Scalarise, Substitute, Stripmine, Interchange, Reverse, Skew),

@@ -55,10 +55,10 @@ SWEPT_ELSEWHERE = {
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
     *("if-convert", "forward-substitute", "merge-copy", "peel"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
-    *("row-sums", "defer-update", "rows-apart", "stripe"),
+    *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
-rows, attention and tables."""
+rows, attention, tables and places."""
 
 
 # ---------------------------------------------------------------- running

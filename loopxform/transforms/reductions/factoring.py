@@ -18,7 +18,7 @@ products of real numbers are rounded differently in another order, and need `rea
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loopxform.analysis.legality import parallel_obstacles
@@ -57,11 +57,21 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number, positive, trip_count
 from loopxform.transforms.edges.largest import most_iterations
+from loopxform.transforms.reductions.keyed_extrema import (
+    Extremum,
+    Numbers,
+    combined_parts,
+    keyed,
+    nothing,
+    unkeyed,
+    with_places,
+)
 from loopxform.transforms.reductions.partial import (
     PLACES,
     combined,
     combined_place,
     inseparable,
+    is_compared_only,
     is_truth,
     misplaced,
     neutral,
@@ -129,9 +139,9 @@ class Factoring(Step):
             remedy = f"scalarise {r.array} in the loop around '{site.loop.var}' first"
             return Obstacle("LX192", text, r.loc, remedy=remedy)
         found = operands(fn, r)
-        why = rounded(r.var, r.op, types) or (
-            "" if self.in_order else unordered(r.var, r.op, found, types)
-        )
+        kept = self.in_order or r.var in with_places(_left(fn, site.path))
+        free = kept or is_compared_only(fn, r)
+        why = rounded(r.var, r.op, types) or ("" if free else unordered(r.var, r.op, found, types))
         if why and not self.reassociate:
             return Obstacle("LX191", why, r.loc, remedy="allow it: --fp reassociate")
         apart = inseparable(r.var, r.op, found, types) or self._untouched(fn, site, r)
@@ -139,11 +149,19 @@ class Factoring(Step):
             ((s, _),) = found
             always = all(p[:-1] == site.path for p in r.paths[:1])
             best = _extremum(_left(fn, site.path), r)
-            apart = misplaced(s, always=always, ordered=self.in_order, found=types[best.var])
+            apart = self._misplaced(s, site.loop, always=always, kind=types[best.var])
         if apart is None:
             return None
         text = f"partial results of '{r.var}' ({r.op}) cannot be combined: {apart[0]}"
         return Obstacle("LX192", text, r.loc, remedy=apart[1])
+
+    def _misplaced(
+        self, update: Assign | If, loop: For, *, always: bool, kind: Scalar
+    ) -> tuple[str, str] | None:
+        """Why the place of an extremum cannot be found in parts."""
+        if self.in_order:
+            return misplaced(update, always=always, found=kind)
+        return unkeyed(update, loop) if isinstance(update, If) else None
 
     def _untouched(self, fn: Function, site: LoopSite, r: Reduction) -> tuple[str, str] | None:
         """A part without iterations changes no sum, but `t || 0` is 1 where t was 7."""
@@ -159,21 +177,21 @@ class Factoring(Step):
 
     def _split(self, fn: Function, site: LoopSite, *, parallel: bool) -> tuple[Function, Path]:
         """The program, and where the loop over parts is."""
+        if self.in_order or not with_places(_left(fn, site.path)):
+            return self._in_parts(fn, site, {}, parallel=parallel)
+        numbered = keyed(fn, site, _left(fn, site.path))
+        made, path = self._in_parts(numbered.fn, numbered.site, numbered.keys, parallel=parallel)
+        return numbered.without(made, path)
+
+    def _in_parts(
+        self, fn: Function, site: LoopSite, keys: Mapping[str, str], *, parallel: bool
+    ) -> tuple[Function, Path]:
+        """The program, and where the loop over parts is; extrema with `keys` are combined by
+        these."""
         found = _left(fn, site.path)
-        types, origin = symbols(fn), site.loop.origin.then(str(self))
+        origin = site.loop.origin.then(str(self))
         outer = self.parts(fn, site)
-        count = trip_count(outer)
-        step = fresh(fn, f"{outer.var}_c")
-        made = [_part(fn, r, outer) for r in found]
-        combine = For(
-            step,
-            Const(0),
-            count,
-            Const(1),
-            tuple(_combined(made, Var(step))),
-            type=promote(type_of(count, types)),
-            origin=origin,
-        )
+        made = [_part(fn, r, outer, keys) for r in found]
         own = {p.name: p.own for p in made}
         chunks = replace(
             outer,
@@ -188,7 +206,8 @@ class Factoring(Step):
         around = tuple(x for x in enclosing(fn, site.path)[:-1] if isinstance(x, For))
         room = positive(most_iterations(outer, tuple(x for x in around if not x.parallel)))
         arrays = tuple(Decl(p.array, p.type, (room,), origin=origin) for p in made)
-        return placed(fn, site.path, (*arrays, chunks), (combine,))
+        combine = _combining(fn, site.loop, outer, made, keys)
+        return placed(fn, site.path, (*arrays, chunks), combine)
 
     def reason(self, fn: Function) -> str:
         found = _left(fn, trusted(one_loop(fn, self.loop)).path)
@@ -217,6 +236,7 @@ class _Part:
     own: str
     array: str
     number: Expr
+    begin: Const
 
     @property
     def name(self) -> str:
@@ -224,8 +244,8 @@ class _Part:
 
     @property
     def first(self) -> tuple[Stmt, ...]:
-        value = neutral(self.reduction.op, self.found, self.type)
-        return Decl(self.own, self.type), Assign(Var(self.own), value, label=f"begin_{self.own}")
+        begin = Assign(Var(self.own), self.begin, label=f"begin_{self.own}")
+        return Decl(self.own, self.type), begin
 
     @property
     def last(self) -> Stmt:
@@ -246,6 +266,47 @@ def _extremum(found: Sequence[Reduction], place: Reduction) -> Reduction:
     return next(r for r in found if r.op not in PLACES and r.paths[0] == place.paths[0])
 
 
+def _combining(
+    fn: Function, loop: For, outer: For, made: Sequence[_Part], keys: Mapping[str, str]
+) -> tuple[Stmt, ...]:
+    """The statements that combine the parts of a loop: a loop over these; with `keys` a second
+    one, and what is set after both."""
+    count, types, origin = trip_count(outer), symbols(fn), outer.origin
+    kind = promote(type_of(count, types))
+    step, again = fresh(fn, f"{outer.var}_c"), fresh(fn, f"{outer.var}_k")
+
+    def over(var: str, body: Sequence[Stmt]) -> For:
+        return For(var, Const(0), count, Const(1), tuple(body), type=kind, origin=origin)
+
+    arrays = {p.name: p.array for p in made}
+    parts = [
+        combined_parts(fn, x, loop, count, Numbers(Var(step), Var(again)))
+        for x in _extrema(made, keys, arrays)
+    ]
+    places = {name for x in _extrema(made, keys, arrays) for name in x.parts}
+    others = [p for p in made if p.name not in places]
+    first = over(step, (*_combined(others, Var(step)), *(x.peak for x in parts)))
+    if not parts:
+        return (first,)
+    second = over(again, [x.key for x in parts])
+    before = tuple(s for x in parts for s in x.before)
+    return *before, first, second, *(x.last for x in parts)
+
+
+def _extrema(
+    made: Sequence[_Part], keys: Mapping[str, str], arrays: Mapping[str, str]
+) -> Iterator[Extremum]:
+    """The extrema with keys, each with what is set with it."""
+    for p in made:
+        if p.name in keys:
+            ((update, operand), *_) = p.found
+            assert isinstance(update, If)
+            along = [x.name for x in made if x.reduction.paths[0] == p.reduction.paths[0]]
+            parts = {n: arrays[n] for n in along}
+            begin = neutral(p.reduction.op, p.found, p.type)
+            yield Extremum(p.name, update, operand, begin, keys[p.name], parts)
+
+
 def _combined(made: Sequence[_Part], number: Expr) -> Iterator[Stmt]:
     """The updates by the partial results of a chunk; an extremum takes its places along."""
     for p in made:
@@ -263,11 +324,14 @@ def _combined(made: Sequence[_Part], number: Expr) -> Iterator[Stmt]:
             yield combined_place(update, operand, parts, f"combine_{p.name}")
 
 
-def _part(fn: Function, r: Reduction, chunks: For) -> _Part:
+def _part(fn: Function, r: Reduction, chunks: For, keys: Mapping[str, str]) -> _Part:
     found = operands(fn, r)
     kind = partial_type(r.var, r.op, found, symbols(fn))
+    begin = neutral(r.op, found, kind)
+    if r.var in keys.values() and isinstance(found[0][0], If):
+        begin = nothing(found[0][0], kind)
     own, array = fresh(fn, f"{r.var}_own"), fresh(fn, f"{r.var}_part")
-    return _Part(r, found, kind, own, array, iteration_number(chunks))
+    return _Part(r, found, kind, own, array, iteration_number(chunks), begin)
 
 
 def placed(

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loopxform.analysis.abstract_values import limits
+from loopxform.analysis.reductions import Reduction
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -24,6 +25,7 @@ from loopxform.ir.nodes import (
     Function,
     If,
     Load,
+    Opaque,
     Select,
     Stmt,
     Un,
@@ -32,7 +34,16 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import BOOL, INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.updates import CALLS
-from loopxform.ir.visit import map_body, map_expr, map_stmt_exprs, walk, walk_expr
+from loopxform.ir.visit import (
+    children,
+    declared,
+    map_body,
+    map_expr,
+    map_stmt_exprs,
+    stmt_exprs,
+    walk,
+    walk_expr,
+)
 
 ROUNDED = {"+": "addition", "*": "multiplication"}
 """Floating-point operations that are not associative."""
@@ -41,6 +52,8 @@ PLACES = ("argmin", "argmax")
 """Places of extrema."""
 
 NEUTRAL = {"+": 0, "*": 1, "|": 0, "^": 0, "&&": 1, "||": 0}
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 Operand = tuple[Assign | If, Expr]
 """An update of a reduction, and its operand."""
@@ -55,18 +68,41 @@ def rounded(name: str, op: str, types: Types) -> str:
     return f"floating-point {ROUNDED[op]} is not associative: '{name}' would be rounded differently"
 
 
-def misplaced(
-    s: Assign | If, *, always: bool, ordered: bool, found: Scalar
-) -> tuple[str, str] | None:
-    """Why the place of an extremum cannot be found in parts, and what to do instead: in parts that
-    are not `ordered` equal values have no first one; where the last one counts, a part must not
-    find a NaN alone, nor nothing at all (`always` it compares)."""
-    if not ordered:
-        return "of equal values another one may come first", "find it in chunks that keep the order"
+def misplaced(s: Assign | If, *, always: bool, found: Scalar) -> tuple[str, str] | None:
+    """Why the place of an extremum cannot be found in parts that follow one another, and what to do
+    instead: where the last of equal values counts, a part must not find a NaN alone, nor nothing at
+    all (`always` it compares)."""
     strict = isinstance(s, If) and isinstance(s.cond, Bin) and s.cond.op in ("<", ">")
     if strict or (always and not found.is_float):
         return None
     return "a part may find nothing, and the last of equal values counts", "compare with < or >"
+
+
+def is_compared_only(fn: Function, r: Reduction) -> bool:
+    """Whether nothing but comparisons uses a scalar of the function, besides its own updates: the
+    sign of a zero does not show in them."""
+    decl = declared(fn.body).get(r.var)
+    statements = list(walk(fn.body))
+    if decl is None or decl.shape or any(isinstance(s, Opaque) for _, s in statements):
+        return False
+    others = (s for p, s in statements if p not in r.paths)
+    return not any(_shows(e, r.var) for s in others for e in _used(s))
+
+
+def _used(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions of a statement, but for a scalar that it only sets."""
+    if isinstance(s, Assign) and isinstance(s.target, Var) and not s.op:
+        return (s.value,)
+    return stmt_exprs(s)
+
+
+def _shows(e: Expr, name: str) -> bool:
+    """Whether a scalar is used other than as an operand of a comparison."""
+    if isinstance(e, Var):
+        return e.name == name
+    if isinstance(e, Bin) and e.op in COMPARISONS:
+        return any(_shows(x, name) for x in (e.left, e.right) if x != Var(name))
+    return any(_shows(x, name) for x in children(e))
 
 
 def unordered(name: str, op: str, found: Sequence[Operand], types: Types) -> str:

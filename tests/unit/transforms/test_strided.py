@@ -9,7 +9,22 @@ from conftest import Golden
 from deriving import assert_step, c, refusal
 from reducing import REAL, loop, results, shown_where_rounding_differs
 
+PLACE = c(
+    "int m = -3, p = 7; for (int k = 0; k < n; k++) if (a[k] > m) { m = a[k]; p = k; } s[0] = p;",
+    "int n, int a[n], int s[1]",
+)
 LISTINGS = {
+    "place": (PLACE, "rfactor k 4 strided"),
+    "place-by-a-key": (
+        c(
+            "float m = 2; int p = 0; if (n > 7) p = 1; else for (int k = 2; k < n; k += 3) "
+            "if (b[k] <= m) { p = 2 * k; m = b[k]; } s[0] = p; s[1] = m;",
+            "int n, const float b[n], float s[2]",
+        ),
+        "rfactor k 4 strided",
+        "rfactor k_t_c 2 strided",
+        "rfactor k_t_k 2 strided",
+    ),
     "sum": (loop("t += a[k];"), "rfactor k 4 strided"),
     "named": (loop("t ^= a[k];"), "rfactor k Ty*Tx strided"),
     "any": (
@@ -51,12 +66,8 @@ REFUSALS = {
     "real-sum": (loop("t += a[k];", REAL), "rfactor k 4 strided"),
     "zeros": (loop("if (a[k] > t) t = a[k];", REAL), "rfactor k 4 strided"),
     "no-truth": (loop("t = a[k] > 3 || t;"), "rfactor k 4 strided"),
-    "place": (
-        c(
-            "int m = a[0], p = 0; for (int k = 0; k < n; k++) if (a[k] > m) { m = a[k]; p = k; } "
-            "a[0] = p;",
-            "int n, int a[n]",
-        ),
+    "last-place-of-unsigned": (
+        PLACE.replace(">", ">=").replace("int k", "unsigned k"),
         "rfactor k 4 strided",
     ),
     "begins-anywhere": (
