@@ -79,7 +79,8 @@ def key_check(fn: Function, loose: Set[Load]) -> KeyCheck | None:
     """The check of these accesses of a program whose loops on data are loops of the tree; None
     where there are none of them, or a statement is not modelled, so that there are no kernels."""
     modelled = not any(isinstance(s, Opaque | Copy) for _, s in walk(fn.body))
-    return _Check(fn, loose).result() if loose and modelled else None
+    check = _Check(fn, loose).result() if loose and modelled else None
+    return check if check is not None and check.places else None
 
 
 # ---------------------------------------------------------------- the check
@@ -195,7 +196,7 @@ class _Check:
                 around.known.add(x)
 
     def _checks(self, x: Load, loops: tuple[str, ...]) -> Iterator[Stmt]:
-        for d, (index, size) in enumerate(self._subscripts(x)):
+        for d, index, size in self._subscripts(x):
             self.places.append(Place(x, d, loops))
             at = Var(self.at)
             numbers = (Const(len(self.places)), at, size, *map(Var, loops))
@@ -204,20 +205,23 @@ class _Check:
             yield Assign(at, Cast(LLONG, index))
             yield If(beyond, (*told, Return()))
 
-    def _subscripts(self, x: Load) -> Iterator[tuple[Expr, Expr]]:
-        """The subscripts of an access with their sizes: one where rows are those of a formula."""
-        sizes = [Cast(LLONG, e) for e in self.shapes[x.array] if e is not None]
-        if len(sizes) < len(x.index):
-            return
-        pairs: list[tuple[Expr, Expr]] = [*zip(x.index, sizes)]
+    def _subscripts(self, x: Load) -> Iterator[tuple[int, Expr, Expr]]:
+        """The subscripts of an access by their places, with their sizes where these are known: one
+        of all where rows are those of a formula."""
+        shape = self.shapes[x.array]
+        sized = [(d, e, Cast(LLONG, n)) for d, (e, n) in enumerate(zip(x.index, shape)) if n]
         if x.array not in self.flat:
-            yield from pairs
+            yield from sized
             return
-        at, count = pairs[0]
-        for index, size in pairs[1:]:
+        if len(sized) < len(x.index):
+            return
+        at: Expr
+        count: Expr
+        _, at, count = sized[0]
+        for _, index, size in sized[1:]:
             at = Bin("+", Bin("*", Cast(LLONG, at), size), index)
             count = Bin("*", count, size)
-        yield at, count
+        yield 0, at, count
 
 
 def _accesses(e: Expr, guards: Guards) -> Iterator[tuple[Load, Guards]]:

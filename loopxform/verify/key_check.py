@@ -14,6 +14,7 @@ from loopxform.codegen.c.program import file_text
 from loopxform.codegen.structs import plain_names, pointed, roots
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.ir.nodes import Expr
+from loopxform.ir.typing import symbols, type_of
 from loopxform.runtime.queue import Queue
 from loopxform.verify.cref import CSource, Library
 
@@ -75,6 +76,8 @@ class Keys:
         place = self.check.places[int(told[0]) - 1]
         at, size, counters = int(told[1]), int(told[2]), map(int, told[3:])
         x, e = place.access, place.access.index[place.dimension]
+        if type_of(e, symbols(self.check.fn)).is_unsigned:
+            at %= 1 << 64  # what is told is signed
         where = ", ".join(f"{v} = {n}" for v, n in zip(place.loops, counters))
         has = f"{x.array} has {size}" if len(x.index) == 1 else f"there are {size}"
         return ArgumentError(

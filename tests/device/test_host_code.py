@@ -25,6 +25,7 @@ from c_project import (
 from harness import CORPUS, given, program, sizes_of, tiled
 from tilings import tile
 
+import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.errors import EmitError
 from loopxform.floating_point import SEPARATE
@@ -219,6 +220,34 @@ def test_with_a_device_that_is_not_there(tmp_path: Path) -> None:
     app = project(tmp_path, "mm").build(caller("mm", sizes_of("mm", 5, 6, 7)))
     done = run_app(app, LOOPXFORM_VERBOSE="1", LOOPXFORM_DEVICE="no such device")
     assert_same(done, FALLS_BACK.format(why="no OpenCL device"))
+
+
+QUIET = """
+static int next[512], head[64], key[512];
+void bytes(int *a, unsigned char n) { for (unsigned char i = 0; i < n; i++) a[i] += 3; }
+void shorts(int *a, short n) { for (short i = n; i > 0; i--) a[i - 1]++; }
+void chains(int n)
+{
+  for (int b = 0; b < 64; b++)
+    head[b] = -1;
+  for (int i = 0; i < n; i++) {
+    int b = key[i] & 63;
+    next[i] = head[b];
+    head[b] = i;
+  }
+}
+"""
+
+
+def test_types_and_constants_that_compilers_warn_of(tmp_path: Path) -> None:
+    """Sizes of narrow types, which are far from the end of int, and arrays of a constant size that
+    the host works on."""
+    file = tmp_path / "quiet.c"
+    file.write_text(QUIET)
+    lx.load(file).offload().write(tmp_path)
+    assert "lx_by_host_chains" in (tmp_path / "quiet_opencl.c").read_text()
+    built = cc(tmp_path, *STRICT, *PLAIN, "-c", "quiet_opencl.c")
+    assert built.returncode == 0, built.stderr
 
 
 def test_a_tile_that_no_device_has_room_for(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ void chase(int n, const int next[n], int at, int out[restrict 1])
 { int c = 0; while (at != 0) { at = next[at]; c++; } out[0] = c; }
 void member(const struct csr *s, int h[restrict s->m])
 { for (int i = 0; i < s->n; i++) h[s->key[i]]++; }
+void wide(int n, int m, const unsigned long a[n], int h[restrict m])
+{ for (int i = 0; i < n; i++) h[a[i]]++; }
 void hits(int n, int m, const struct hit a[n], float h[restrict m])
 { for (int i = 0; i < n; i++) h[a[i].key] = a[i].w; }
 void file(int n, const int a[n])
@@ -89,6 +91,7 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "real": (3, 4, 4.0, floats(0.1, 0.9, 2), zeros(4)),
     "bytes": (2, np.array([0, 255], np.uint8), zeros(256)),
     "chase": (3, ints(0, 0, 1), 2, zeros(1)),
+    "wide": (2, 3, np.array([0, 2], np.uint64), zeros(3)),
     "hits": (1, 3, np.array([(2, 1.5)], [("key", "i4"), ("w", "f4")]), floats(0, 0, 0)),
     "maybe": (3, ints(1, 1, 0), floats(0, 0, 0)),
     "rows": (2, 3, 4, ints(0, 1, 3), ints(0, 3, 1), floats(1, 2, 3, 4), floats(0, 0)),
@@ -103,6 +106,7 @@ LAST = {
     "real": [1, 0, 0, 1],
     "bytes": [1, *[0] * 254, 1],
     "chase": [2],
+    "wide": [1, 0, 1],
     "hits": [0, 0, 1.5],
     "maybe": [0, 1, 1],
     "rows": [1, 6],
@@ -117,6 +121,7 @@ BAD = [
     ("table", {1: ints(0, -2)}, "T[a[i]] is outside of T at i = 1: a[i] is -2, and T has 4"),
     ("real", {3: floats(0.1, np.nan, 2)}, "h[k] is outside of h at i = 1: k is -2147483648"),
     ("chase", {1: ints(0, 5, 1)}, "next[at] is outside of next: at is 5, and next has 3"),
+    ("wide", {2: np.array([0, 2**64 - 1], np.uint64)}, "i = 1: a[i] is 18446744073709551615"),
     ("hits", {2: np.array([(3, 1)], [("key", "i4"), ("w", "f4")])}, "a[i].key is 3, and h has 3"),
     ("maybe", {1: ints(0, 0, 1)}, "y[i + 1] is outside of y at i = 2: i + 1 is 3, and y has 3"),
     ("rows", {3: ints(0, 1, 4)}, "col[k] is outside of col at i = 1, k = 3: k is 3, and col has 3"),

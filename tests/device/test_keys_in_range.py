@@ -90,6 +90,20 @@ def test_bytes_need_no_look(tmp_path: Path) -> None:
         assert ("lx_keys_of_f" in (tmp_path / "f_opencl.c").read_text()) == looks
 
 
+def test_rows_of_any_number(tmp_path: Path) -> None:
+    """Arrays whose first dimension has no size: those of rows, and members of a struct that a
+    pointer leads to."""
+    text = """
+    struct tally { int used, key[50], count[10]; };
+    void f(struct tally *t) { for (int i = 0; i < t->used; i++) t->count[t->key[i]]++; }
+    void g(int n, const int *key, int h[][10]) { for (int i = 0; i < n; i++) h[i % 3][key[i]]++; }
+    """
+    file = tmp_path / "f.c"
+    file.write_text(text)
+    lx.load(file).offload().write(tmp_path)
+    assert (tmp_path / "f_opencl.c").read_text().count("lx_at >= (long long)10") == 2
+
+
 def test_tiled_functions_look_as_well(tmp_path: Path) -> None:
     declared, _, body = LOOPS["counts"]
     text = PROGRAM.format(declared=declared, body=body)

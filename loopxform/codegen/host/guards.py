@@ -30,7 +30,7 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
-from loopxform.ir.types import INT_MAX, LLONG
+from loopxform.ir.types import INT, INT_MAX, LLONG
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import map_expr, names, reads, walk, walk_expr, writes
 from loopxform.records import record
@@ -123,11 +123,14 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
     are computed from."""
     d = Dialect("c", symbols(start))
     scalars = {p.name for p in start.objects if not p.array}
+    narrow = {n for n in scalars if d.types[n].bytes < INT.bytes}
     own = {(s.hi, s.step) for s in _loops(start)}
     computed = {x for s in _loops(start) for e in (s.lo, s.hi) for x in walk_expr(e)}
     for s in _loops(fn):
         if (s.hi, s.step) in own:
             continue
+        if names(s.hi) <= narrow and isinstance(s.hi, Var):
+            continue  # far from the end of int, and compilers warn of asking
         if names(s.hi) and names(s.hi) <= scalars:
             yield _ends_in_int(s.hi, s.step, d)
         elif (end := _passed(fn, s, scalars)) is not None:
