@@ -18,6 +18,7 @@ UnsupportedC     correct C that is not modelled
 ArgumentError    an argument of a call that is not allowed, or does not fit the C prototype
 UsageError       words that mean nothing: a step, a device
 IgnoredOption    an option that would be without effect
+UnknownThreshold a threshold that no guard compares with
 TransformError   a step that would change what the program computes; its obstacles say why
 AnnotationError  an annotation of the source that does not hold
 LimitError       sizes that exceed a limit of the device
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         LoopxformError,
         MismatchError,
         TransformError,
+        UnknownThreshold,
         UnsupportedC,
         UsageError,
     )
@@ -71,6 +73,7 @@ _HOMES = {
     "Exhausted": "budget",
     "File": "api.facade",
     "IgnoredOption": "errors",
+    "UnknownThreshold": "errors",
     "InputError": "errors",
     "InternalError": "errors",
     "LimitError": "errors",
@@ -106,6 +109,7 @@ __all__ = [
     "Routine",
     "TiledRoutine",
     "TransformError",
+    "UnknownThreshold",
     "UnsupportedC",
     "UsageError",
     "__version__",
