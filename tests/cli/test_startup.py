@@ -132,6 +132,7 @@ PUBLIC = [
     "Routine",
     "TiledRoutine",
     "TransformError",
+    "UnknownThreshold",
     "UnsupportedC",
     "UsageError",
     "check",
