@@ -94,6 +94,11 @@ class Dialect:
         half is computed with as a float."""
         return t.c if self.language == "c" else t.cl
 
+    def counter_type(self, t: Scalar) -> str:
+        """That of a loop variable of a kernel: the last work-items and strides go beyond the end of
+        the user's loop, where a type narrower than int may have no number."""
+        return self.type_name(promote(t))
+
     def update(self, s: Assign) -> str:  # noqa: ARG002
         """The call that updates an element in one piece; "" where an assignment does."""
         return ""

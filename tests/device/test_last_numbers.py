@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from c_project import Compared, assert_all_same
+from c_project import Compared, assert_all_same, assert_file_prints_the_same, require_opencl
 
 import loopxform as lx
 from loopxform.verify.check_run import arguments
@@ -58,3 +58,56 @@ def test_the_drop_in_does_what_the_loops_did(tmp_path: Path) -> None:
         every = tuple(arguments(done.start, s, 1) for s in sizes)
         programs.append(Compared(done, text, every))
     assert_all_same(tmp_path, programs, LOOPXFORM_HOST="never", LOOPXFORM_VERBOSE="0")
+
+
+NARROW = """
+#include <stdio.h>
+static void up(signed char n, int *a)
+{ for (signed char i = 0; i < n; i++) a[i] += 2 * i; }
+static void down(signed char n, int *a)
+{ for (signed char i = (signed char)(n - 1); i >= 0; i--) a[i] += i; }
+static void shorts(short n, const int *a, int *b)
+{ for (short i = 1; i < n - 1; i++) b[i] = a[i - 1] - a[i + 1]; }
+static int sum(unsigned char n, const int *a)
+{ int s = 0; for (unsigned char i = 0; i < n; i++) s += a[i]; return s; }
+static int total(unsigned short n, const int *a)
+{ int s = 0; for (unsigned short i = 0; i < n; i++) s += a[i]; return s; }
+static void product(signed char n, int a[restrict n][n], int b[restrict n][n], int c[restrict n][n])
+{
+  for (signed char i = 0; i < n; i++)
+    for (signed char j = 0; j < n; j++) {
+      c[i][j] = 0;
+      for (signed char k = 0; k < n; k++)
+        c[i][j] += a[i][k] * b[k][j];
+    }
+}
+static int x[70000], y[70000], z[127][127];
+int main(void)
+{
+  static const int sizes[] = {1, 100, 127};
+  unsigned h = 0;
+  for (int i = 0; i < 70000; i++)
+    x[i] = i % 11;
+  for (int t = 0; t < 3; t++) {
+    signed char n = (signed char)sizes[t];
+    up(n, x + 300);
+    down(n, x + 300);
+    product(n, (void *)x, (void *)(x + 300), (void *)z);
+    h += (unsigned)z[n - 1][n / 2] + (unsigned)sum((unsigned char)(2 * n + 1), x);
+    shorts((short)(258 * n), x, y);
+    h += (unsigned)total((unsigned short)(516 * n + 3), x);
+  }
+  for (int i = 0; i < 70000; i++)
+    h = h * 31 + (unsigned)x[i] + (unsigned)y[i];
+  printf("%u\\n", h);
+  return 0;
+}
+"""
+
+
+def test_counters_of_types_that_work_items_are_too_many_for(tmp_path: Path) -> None:
+    """The last of a group are beyond the loop, and have numbers of their own all the same."""
+    require_opencl()
+    file = tmp_path / "narrow.c"
+    file.write_text(NARROW)
+    assert_file_prints_the_same(file, lx.load(file).offload(), sanitized=False)

@@ -123,21 +123,24 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
     are computed from."""
     d = Dialect("c", symbols(start))
     scalars = {p.name for p in start.objects if not p.array}
-    narrow = {n for n in scalars if d.types[n].bytes < INT.bytes}
     own = {(s.hi, s.step) for s in _loops(start)}
     computed = {x for s in _loops(start) for e in (s.lo, s.hi) for x in walk_expr(e)}
     for s in _loops(fn):
         if (s.hi, s.step) in own:
             continue
-        if names(s.hi) <= narrow and isinstance(s.hi, Var):
-            continue  # far from the end of int, and compilers warn of asking
         if names(s.hi) and names(s.hi) <= scalars:
-            yield _ends_in_int(s.hi, s.step, d)
+            if not _is_narrow(s.hi, d):
+                yield _ends_in_int(s.hi, s.step, d)
         elif (end := _passed(fn, s, scalars)) is not None:
             yield _ends_in_int(end, s.step, d)
         for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
             if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
                 yield in_int(x, d)
+
+
+def _is_narrow(hi: Expr, d: Dialect) -> bool:
+    """Whether it is far from the end of int, as compilers know."""
+    return isinstance(hi, Var) and d.types[hi.name].bytes < INT.bytes
 
 
 def _ends_in_int(hi: Expr, step: Expr, d: Dialect) -> Condition:
@@ -258,8 +261,32 @@ def count(b: Buffer, d: Dialect) -> str:
 
 def wide(e: Expr, d: Dialect) -> str:
     """The expression computed in long long, so that sizes do not overflow."""
-    wider = map_expr(e, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
+    told = map_expr(e, lambda x: _without_certain(x, d))
+    wider = map_expr(told, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
     return cexpr.expr(numbers(wider, d), d)
+
+
+def _without_certain(x: Expr, d: Dialect) -> Expr:
+    """1 in place of what every number of a type narrower than int is, and nothing in place of 1 in
+    a conjunction: compilers warn of asking."""
+    match x:
+        case Bin("&&", Const(1), rest) | Bin("&&", rest, Const(1)):
+            return rest
+        case Bin("<=" | ">=" as op, left, right):
+            value, limit = (left, right) if op == "<=" else (right, left)
+            top, own = _ends(limit, d), _ends(value, d)
+            if top is not None and own is not None and own[1] <= top[0]:
+                return Const(1)
+    return x
+
+
+def _ends(e: Expr, d: Dialect) -> tuple[int, int] | None:
+    """The least and the greatest number of a variable of a narrow type, or a number."""
+    if isinstance(e, Var):
+        t = d.types.get(e.name)
+        return (t.least, t.most) if t is not None and t.bytes < INT.bytes else None
+    number = value_of(e)
+    return None if number is None else (number, number)
 
 
 def numbers(e: Expr, d: Dialect) -> Expr:

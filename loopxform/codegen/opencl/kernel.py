@@ -95,7 +95,7 @@ class KernelWriter(PreloadWriter):
         return isinstance(s, If) or any(self._conditions(t) for t in found)
 
     def _group_offset(self, loop: For) -> str:
-        kind = self.dialect.type_name(loop.type)
+        kind = self.dialect.counter_type(loop.type)
         number = self._group_number(loop, kind)
         step = self._text(loop.step, 13)
         text = number + ("" if value_of(loop.step) == 1 else f" * {_wrap(step)}")
@@ -158,7 +158,7 @@ class KernelWriter(PreloadWriter):
                 yield self._thread_offset(found[0])
 
     def _thread_offset(self, t: ThreadLoop) -> str:
-        kind = self.dialect.type_name(t.loop.type)
+        kind = self.dialect.counter_type(t.loop.type)
         value = self._text(t.value(self.own.local_ids[t.dimension]))
         return f"const {kind} {self.dialect.name(t.loop.var)} = {value};"
 

@@ -50,7 +50,7 @@ class PreloadWriter(ItemWriter):
 
     def last_step(self, loop: For) -> list[str]:
         """The last iteration."""
-        kind, k = self.dialect.type_name(loop.type), self.dialect.name(loop.var)
+        kind, k = self.dialect.counter_type(loop.type), self.dialect.name(loop.var)
         lines = self._compute(loop, "1")
         used = {n for _, s in walk(parts(loop)[2]) for e in stmt_exprs(s) for n in names(e)}
         if loop.var in used:

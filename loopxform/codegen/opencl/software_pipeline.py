@@ -190,7 +190,7 @@ class AsynchronousAhead(Ahead):
     started next."""
 
     def variables(self) -> list[str]:
-        kind, lo = self.dialect.type_name(self.loop.type), cexpr.expr(self.loop.lo, self.dialect)
+        kind, lo = self.dialect.counter_type(self.loop.type), cexpr.expr(self.loop.lo, self.dialect)
         return [*super().variables(), f"{kind} {self.own.ahead} = {lo};"]
 
     def first(self) -> list[str]:

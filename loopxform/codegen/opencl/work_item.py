@@ -232,7 +232,7 @@ class ItemWriter(ABC):
     def _loop(self, s: For, body: list[str]) -> list[str]:
         if s.var in writes(s.body):
             raise EmitError(f"loop variable '{s.var}' is assigned", loc=s.origin.loc)
-        kind, var = self.dialect.type_name(s.type), self.dialect.name(s.var)
+        kind, var = self.dialect.counter_type(s.type), self.dialect.name(s.var)
         step = value_of(s.step) or 1
         by = {1: f"++{var}", -1: f"--{var}"}.get(step, f"{var} += {self._text(s.step)}")
         test = cexpr.expr(whiles.test(s), self.dialect)
@@ -264,7 +264,7 @@ class ItemWriter(ABC):
         inner = self._dealt(inner) if inner.dealt else inner
         d, own, rows = self.dialect, self.own, s.serpentine
         band, column, row = own.c0, own.c1, own.c2
-        i, j = (f"const {d.type_name(x.type)} {d.name(x.var)}" for x in (s, inner))
+        i, j = (f"const {d.counter_type(x.type)} {d.name(x.var)}" for x in (s, inner))
         height, width = (self._text(x.hi, 12) for x in (s, inner))
         turn = f"{band} % 2" if rows == 1 else f"{band} / {rows} % 2"
         body = [
