@@ -429,7 +429,7 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     """Guards against sweeps that pass because nothing is ever accepted, or refused."""
     steps = sweep_nests(8, 100) + sweep_detours(8, 200)
     assert steps["witness"] >= 100
-    steps += sweep_restructured(8, 400) + sweep_kernels(8, 80)
+    steps += sweep_restructured(13, 500) + sweep_kernels(8, 80)
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
     steps_of_nests = set(STEPS) - SWEPT_ELSEWHERE
