@@ -284,6 +284,14 @@ def unmapped(site: LoopSite, verb: str) -> tuple[Obstacle, ...]:
     )
 
 
+def unmapped_loop(fn: Function, ref: str, verb: str) -> LoopSite | tuple[Obstacle, ...]:
+    """The loop whose body a step changes, before it is mapped, or what stands in the way."""
+    site = one_loop(fn, ref)
+    if isinstance(site, Obstacle):
+        return (site,)
+    return unmapped(site, verb) or site
+
+
 def plain_loop(fn: Function, ref: str, verb: str, name: str) -> LoopSite | tuple[Obstacle, ...]:
     """The loop that a step changes as a whole, with a fixed header and not mapped yet, or what
     stands in the way; `name` is what something new is to be called ("": the step chooses)."""

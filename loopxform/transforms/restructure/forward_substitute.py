@@ -19,7 +19,7 @@ from loopxform.ir.visit import map_exprs, names, reads, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.restructure.if_convert import is_product
-from loopxform.transforms.sites import one_loop, trusted, unmapped
+from loopxform.transforms.sites import one_loop, trusted, unmapped_loop
 
 
 @record
@@ -33,11 +33,9 @@ class ForwardSubstitute(Step):
     usage: ClassVar[str] = "forward-substitute NAME LOOP"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        if problems := unmapped(site, self.verb):
-            return problems
+        site = unmapped_loop(fn, self.loop, self.verb)
+        if isinstance(site, tuple):
+            return site
         why = self._obstacle(fn, site.loop)
         remedy = "name a scalar that the body declares and sets once"
         return () if why is None else (Obstacle("LX230", why, site.loop.origin.loc, remedy=remedy),)

@@ -38,7 +38,7 @@ from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import loads, names, replace_at, substitute
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import one_loop, trusted, unmapped
+from loopxform.transforms.sites import one_loop, trusted, unmapped_loop
 
 Types: TypeAlias = dict[str, Scalar]
 Term: TypeAlias = tuple[int, Expr]
@@ -56,12 +56,12 @@ class IfConvert(Step):
     usage: ClassVar[str] = "if-convert LOOP"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
+        site = unmapped_loop(fn, self.loop, self.verb)
+        if isinstance(site, tuple):
+            return site
         body = site.loop.body
-        if (problems := unmapped(site, self.verb)) or converted(body, symbols(fn)) != body:
-            return problems
+        if converted(body, symbols(fn)) != body:
+            return ()
         text = f"no conditions in the loop over '{site.loop.var}' just choose what it stores"
         remedy = "name a loop such as: if (c) x[i] = a; else x[i] = b;"
         return (Obstacle("LX229", text, site.loop.origin.loc, remedy=remedy),)

@@ -20,7 +20,7 @@ from loopxform.ir.typing import symbols
 from loopxform.ir.visit import reads, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import one_loop, trusted, unmapped
+from loopxform.transforms.sites import one_loop, trusted, unmapped_loop
 
 
 @record
@@ -35,11 +35,9 @@ class MergeCopy(Step):
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        if problems := unmapped(site, self.verb):
-            return problems
+        site = unmapped_loop(fn, self.loop, self.verb)
+        if isinstance(site, tuple):
+            return site
         why = self._obstacle(fn, site.loop)
         remedy = "name a scalar of the body such as: cur = prev + a[i]; prev = cur;"
         return () if why is None else (Obstacle("LX230", why, site.loop.origin.loc, remedy=remedy),)
