@@ -43,17 +43,18 @@ def main(args: argparse.Namespace) -> int:
     paths = inputs.c_files(args.files)
     looked = [*_looked_at(args, wanted, paths, jobs)]
     files = [x.facts for x in looked]
+    for line in (x.told for x in looked if x.told):
+        streams.complain(line)
+    internal = any(f.internal for f in files)
+    if not internal and any(f.problems for f in files) and not any(f.functions for f in files):
+        return 2
     made = page.pages(files, wanted) if in_pages else {"": page.one_page(files, wanted)}
     outputs = in_folder(args.output, made) if in_pages else [Output(Path(args.output), made[""])]
     written = write_all(outputs, [f for x in looked for f in x.read])
-    for line in (x.told for x in looked if x.told):
-        streams.complain(line)
     if not args.quiet:
         shown = [f"{written[0]} and {len(written) - 1} more"] if in_pages else written
         print(*(f"wrote {path}" for path in shown), sep="\n")
-    if any(f.internal for f in files):
-        return 101
-    return 0 if any(f.functions for f in files) or not any(f.problems for f in files) else 2
+    return 101 if internal else 0
 
 
 def _wanted(args: argparse.Namespace) -> Wanted:
