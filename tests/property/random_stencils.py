@@ -91,8 +91,9 @@ class StencilWriter:
                 fixed = "".join(f"[{20 + x}]" for x in g.more)
                 outside.append(f"{self.rng.choice(('', 'static '))}{g.type} {g.name}{fixed};")
                 continue
-            extents[0] = restrict + extents[0]
-            arrays.append(f"{g.type} {g.name}{''.join(f'[{e}]' for e in (*first, *extents))}")
+            outermost, *inner = (*first, *extents)
+            sizes = "".join(f"[{e}]" for e in (restrict + outermost, *inner))
+            arrays.append(f"{g.type} {g.name}{sizes}")
         sizes = ", ".join(f"int {n}" for n in ("T", *self.sizes, "q"))
         row = ", ".join(f"{self.scalar} {n}" for n in ("c", "d"))
         w = "".join(f"[{n} + 3]" for n in self.sizes)
