@@ -1,0 +1,191 @@
+"""Expressions of both programs in one form: names of operations, conversions, and what is the same
+whatever its writing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import islpy as isl
+import numpy as np
+
+from loopxform.validate.ctypes import BOOL, DOUBLE, FLOAT, INT, CType, common
+from loopxform.validate.model import (
+    Cases,
+    Expr,
+    Gather,
+    Number,
+    Operation,
+    Read,
+    Scalar,
+    Whole,
+    operands_of,
+)
+from loopxform.validate.polynomials import Polynomial
+
+COMPARED = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
+COMMUTATIVE = frozenset(("+", "*", "==", "!=", "&", "|", "^"))
+_TURNED = {">": "<", ">=": "<="}
+_ONE_TYPE = frozenset(
+    "sqrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh fabs floor ceil trunc "
+    "round rint cbrt erf erfc expm1 log1p exp10 tgamma lgamma rsqrt".split()
+)
+_TWO = frozenset("pow fmin fmax fmod atan2 hypot copysign fdim remainder nextafter".split())
+_WHOLE = {"abs": 1, "labs": 1, "llabs": 1, "min": 2, "max": 2, "popcount": 1}
+
+
+def operation(name: str, operands: Sequence[Expr], type: CType) -> Expr:
+    """An operation, in the form that its equals have."""
+    operands = tuple(operands)
+    if name in _TURNED:
+        name, operands = _TURNED[name], operands[::-1]
+    if name == "!":
+        (x,) = operands
+        if isinstance(x, Operation) and x.name == "!":
+            return truth(x.operands[0], _zero_like(x.operands[0]))
+        if isinstance(x, Operation) and x.name in ("==", "!="):
+            return Operation("!=" if x.name == "==" else "==", x.operands, INT)
+    if name == "?:":
+        condition, a, b = operands
+        if isinstance(condition, Operation) and condition.name == "!":
+            condition, a, b = condition.operands[0], b, a
+            operands = condition, a, b
+        if isinstance(condition, Operation) and condition.name in ("<", "<=") and type.whole:
+            x, y = condition.operands
+            if same(x, a) and same(y, b):
+                return Operation("min", (a, b), type)
+            if same(x, b) and same(y, a):
+                return Operation("max", (a, b), type)
+    return Operation(name, operands, type)
+
+
+def _zero_like(e: Expr) -> Expr:
+    return Number(0.0, e.type)
+
+
+def boolean(e: Expr) -> bool:
+    """Whether it is 0 or 1."""
+    if isinstance(e, Cases):
+        return all(boolean(x) for _, x in e.pieces)
+    if isinstance(e, Whole):
+        from loopxform.validate.polynomials import constant_of
+
+        return e.value.affine is not None and constant_of(e.value.affine) in (0, 1)
+    if isinstance(e, Read):
+        return e.type == BOOL
+    return isinstance(e, Operation) and (
+        e.name in COMPARED or e.name in ("!", "&&", "||") or e.type == BOOL
+    )
+
+
+def truth(e: Expr, zero: Expr) -> Expr:
+    """As a condition."""
+    if boolean(e):
+        return e
+    if not e.type.whole:
+        zero = Number(0.0, e.type)
+    return operation("!=", (e, zero), INT)
+
+
+def number(value: float, type: CType) -> Number:
+    if type == FLOAT:
+        return Number(float(np.float32(value)), type)
+    return Number(float(value), type)
+
+
+def whole(value: Polynomial, type: CType) -> Whole:
+    return Whole(value, type)
+
+
+def negated(e: Expr, op: str, type: CType) -> Expr:
+    if isinstance(e, Number):
+        return Number(-e.value, e.type)
+    return Operation("neg" if op == "-" else op, (e,), type)
+
+
+def converted(e: Expr, of: CType, to: CType, zero: Expr) -> Expr:
+    """As C converts a value; what keeps every value is left out."""
+    if of == to:
+        return e
+    if to == BOOL:
+        return truth(e, zero)
+    if to.whole and of.whole and (to.holds(of) or boolean(e)):
+        return e
+    if isinstance(e, Number) and to.kind == "float":
+        return number(e.value, to)
+    return Operation("cast", (e,), to)
+
+
+def library(name: str, types: Sequence[CType], kernel: bool) -> tuple[str, CType, CType] | None:
+    """The name, what it returns and what it takes, for a function of C's or OpenCL's library."""
+    wide = types[0] if types else INT
+    for t in types[1:]:
+        wide = common(wide, t)
+    if name in _WHOLE and len(types) == _WHOLE[name] and (kernel or name != "min"):
+        return (name.lstrip("l"), wide, wide) if wide.whole else None
+    for plain, count in (*((n, 1) for n in _ONE_TYPE), *((n, 2) for n in _TWO), ("fma", 3)):
+        if len(types) != count:
+            continue
+        if name == plain:
+            type = wide if kernel and wide.kind == "float" else DOUBLE
+            return plain, type, type
+        if name == f"{plain}f" and not kernel:
+            return plain, FLOAT, FLOAT
+    return None
+
+
+def floating(text: str) -> float:
+    text = text.rstrip("fFlL")
+    return float.fromhex(text) if text.lower().startswith("0x") else float(text)
+
+
+def character(text: str) -> int:
+    body = text.strip("'")
+    return ord(body.encode().decode("unicode_escape"))
+
+
+def named(e: Expr, name: str) -> Expr:
+    """Of the statement of this name: what depends on instances says so."""
+    match e:
+        case Read():
+            return Read(e.array, e.cells.set_tuple_name(isl.dim_type.in_, name), e.type, e.line)
+        case Whole():
+            at = isl.Id(name)
+            terms = {
+                m: v.set_tuple_id(isl.dim_type.in_, at) for m, v in e.value.terms.items()
+            }
+            return Whole(Polynomial(terms), e.type)
+        case Gather():
+            return Gather(e.array, named(e.index, name), e.type, e.line)
+        case Operation():
+            return Operation(e.name, tuple(named(x, name) for x in e.operands), e.type)
+        case Cases():
+            pieces = tuple((w.set_tuple_name(name), named(x, name)) for w, x in e.pieces)
+            return Cases(pieces, e.type)
+    return e
+
+
+def same(a: Expr, b: Expr) -> bool:
+    """Whether two expressions of one statement are written alike."""
+    if type(a) is not type(b) or a.type != b.type:
+        return False
+    if isinstance(a, Read) and isinstance(b, Read):
+        return a.array == b.array and bool(a.cells.is_equal(b.cells))
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        return a.value.terms.keys() == b.value.terms.keys() and all(
+            bool(v.is_equal(b.value.terms[m])) for m, v in a.value.terms.items()
+        )
+    if isinstance(a, Number) and isinstance(b, Number):
+        return a.value == b.value
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        return a.name == b.name
+    if isinstance(a, Operation) and isinstance(b, Operation) and a.name != b.name:
+        return False
+    if isinstance(a, Gather) and isinstance(b, Gather) and a.array != b.array:
+        return False
+    if isinstance(a, Cases):
+        return False
+    x, y = operands_of(a), operands_of(b)
+    return len(x) == len(y) and all(map(same, x, y))
+
+
+__all__ = ["COMMUTATIVE", "COMPARED", "Cases", "Operation", "operation", "same", "truth"]

@@ -1,0 +1,131 @@
+"""What the written host code launches: which kernels, with which macros, over how many groups of
+which shape, with which arguments, and for which sizes it refuses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pycparser import c_ast
+
+from loopxform.validate.text import HOST_TYPES, body_of, functions, parsed, without_attributes
+from loopxform.validate.unmodelled import Unmodelled
+
+
+THRESHOLD = "lx_threshold"
+"""Stands for the numbers that tuning may set."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One of the host's kernels: its name, the shape of a group, the macros of its program, and the
+    name on the host of each argument."""
+
+    name: str
+    shape: tuple[int, int, int]
+    macros: dict[str, str]
+    arguments: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Host:
+    """`run` is the function that launches; its calls are of lx_step. `refusal` is the condition of
+    each size that is refused, negated. `rooms` are the arrays that the host makes for itself."""
+
+    name: str
+    kernels: tuple[Kernel, ...]
+    run: c_ast.FuncDef
+    guards: tuple[c_ast.Node, ...]
+    rooms: dict[str, c_ast.Node]
+    source: str
+
+
+def read(text: str) -> Host:
+    """Raises Unmodelled where the file holds other than one part that was written by `tile`."""
+    parts = re.findall(r"^static void lx_run_(\w+)\(", text, flags=re.M)
+    if len(parts) != 1:
+        raise Unmodelled(f"host code with {len(parts)} parts")
+    (name,) = parts
+    launch = _function(text, f"static void lx_launch_{name}(")
+    kernels = _kernels(text, name, launch)
+    run = functions(parsed(_prelude(_function(text, f"static void lx_run_{name}(")), "host"))
+    guards: list[c_ast.Node] = []
+    if f"lx_refusal_{name}(" in text:
+        refusal = _function(text, f"static const char *lx_refusal_{name}(")
+        tree = functions(parsed(_prelude(refusal), "host"))[f"lx_refusal_{name}"]
+        guards = list(_holding(tree))
+    strings = re.search(rf"lx_source_{name}\[\] = \{{(.*?)^\}};", text, flags=re.M | re.S)
+    source = "".join(
+        bytes(s, "utf-8").decode("unicode_escape")
+        for s in re.findall(r'"((?:[^"\\]|\\.)*)"', strings[1] if strings else "")
+    )
+    return Host(name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(launch), source)
+
+
+def _prelude(text: str) -> str:
+    calls = (
+        "struct lx_job { double operations; };"
+    )
+    text = re.sub(r"lx_thresholds_\w+\[\d+\]\.used_number", THRESHOLD, text)
+    text = re.sub(r"\bLX_MIN\b", "min", re.sub(r"\bLX_MAX\b", "max", text))
+    return HOST_TYPES + calls + "\n" + without_attributes(text)
+
+
+def _function(text: str, head: str) -> str:
+    at = text.find(head)
+    if at < 0:
+        raise Unmodelled(f"host code without {head.split()[-1].rstrip('(')}")
+    return body_of(text, at)
+
+
+def _kernels(text: str, name: str, launch: str) -> tuple[Kernel, ...]:
+    table = re.search(rf"lx_kernels_{name}\[\] = \{{(.*?)^\}};", text, flags=re.M | re.S)
+    programs = re.search(rf"lx_programs_{name}\[\] = \{{(.*?)^\}};", text, flags=re.M | re.S)
+    if table is None or programs is None:
+        raise Unmodelled("host code without its kernels")
+    options = re.findall(r'\{ "\w+", "([^"]*)", \w+ \}', programs[1])
+    macros = [dict(re.findall(r"-D(\w+)=(\S+)", o)) for o in options]
+    rows = re.findall(
+        r'\{ "(\w+)", (\d+), \d+, \d+, \{ (\d+), (\d+), (\d+) \} \}', table[1]
+    )
+    arguments: list[dict[int, str]] = [{} for _ in rows]
+    for few, call, many in re.findall(
+        r"for \(lx_n = (\d+); lx_n < (\d+); \+\+lx_n\) \{(.*?)\}", launch, flags=re.S
+    ):
+        for k in range(int(few), int(call)):
+            for place, value in re.findall(
+                r"lx_set\(lx_job, lx_n, (\d+), sizeof \w+, &(\w+)\)", many
+            ):
+                arguments[k][int(place)] = value
+    for k, place, value in re.findall(
+        r"lx_set\(lx_job, (\d+), (\d+), sizeof \w+, &(\w+)\)", launch
+    ):
+        arguments[int(k)][int(place)] = value
+    return tuple(
+        Kernel(n, (int(x), int(y), int(z)), macros[int(p)], arguments[k])
+        for k, (n, p, x, y, z) in enumerate(rows)
+    )
+
+
+def _rooms(launch: str) -> dict[str, c_ast.Node]:
+    """The arrays that are the host's own, by name, with their number of elements."""
+    out: dict[str, c_ast.Node] = {}
+    for name, count in re.findall(
+        r"cl_mem (\w+) = (?:\w+ \? )?lx_own_room\(lx_job, (.*), sizeof", launch
+    ):
+        text = f"long long f(void) {{ return {count}; }}"
+        f = functions(parsed(_prelude(text), "host"))["f"]
+        out[name] = f.body.block_items[0].expr
+    return out
+
+
+def _holding(refusal: c_ast.FuncDef) -> list[c_ast.Node]:
+    """What holds where nothing is refused: of `return !(a) ? "..." : !(b) ? "..." : NULL`."""
+    out: list[c_ast.Node] = []
+    for s in refusal.body.block_items or ():
+        e = s.expr if isinstance(s, c_ast.Return) else None
+        while isinstance(e, c_ast.TernaryOp):
+            if isinstance(e.cond, c_ast.UnaryOp) and e.cond.op == "!":
+                out.append(e.cond.expr)
+            e = e.iffalse
+    return out

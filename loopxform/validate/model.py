@@ -1,0 +1,170 @@
+"""What the validator knows of a program, the user's C and written kernels alike: statements with
+their instances, what they read and write, and when they run.
+
+Nothing here comes from the steps, the recipes or the code generator: both programs are read from
+their text (`reader`), and compared by what they compute (`equality`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from loopxform.validate.ctypes import CType
+from loopxform.validate.polynomials import Plain, Polynomial
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """A number of the text, in the type in which it is used."""
+
+    value: float
+    type: CType
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """A parameter that is no whole number."""
+
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A whole number that follows from iterations and parameters."""
+
+    value: Polynomial
+    type: CType
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """An element of an array or a variable. `cells` leads from instances of the statement to it."""
+
+    array: str
+    cells: isl.Map
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class Gather:
+    """An element of an array at a place that data decide; nothing stores to the array."""
+
+    array: str
+    index: Expr
+    type: CType
+    line: int
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """An operation of C or a function of its library."""
+
+    name: str
+    operands: tuple[Expr, ...]
+    type: CType
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Which expression it is follows from the instance; the sets are apart and cover the domain."""
+
+    pieces: tuple[tuple[isl.Set, Expr], ...]
+    type: CType
+
+
+Expr = Number | Scalar | Whole | Read | Gather | Operation | Cases
+
+
+def operands_of(e: Expr) -> tuple[Expr, ...]:
+    """What an expression is made of, one level down."""
+    match e:
+        case Operation():
+            return e.operands
+        case Gather():
+            return (e.index,)
+        case Cases():
+            return tuple(x for _, x in e.pieces)
+    return ()
+
+
+def nodes(e: Expr) -> Iterator[Expr]:
+    """An expression and all that it is made of."""
+    stack = [e]
+    while stack:
+        x = stack.pop()
+        yield x
+        stack.extend(operands_of(x))
+
+
+@dataclass(frozen=True)
+class Position:
+    """The place in a sequence of statements, or an iterator of a loop around them."""
+
+    place: int = 0
+    iterator: int | None = None
+    """The dimension of the domain."""
+    backwards: bool = False
+
+
+@dataclass(eq=False)
+class Statement:
+    """Stores `value` in a cell of `array`, once for each instance in `domain`.
+
+    `launch`, `phase` and `order` are when it runs, outermost first: which launch of the host, which
+    part of the kernel between barriers, and the rest. `groups` and `items` are the dimensions of the
+    domain that number the work-groups and the work-items.
+    """
+
+    name: str
+    domain: isl.Set
+    array: str
+    cells: isl.Map
+    value: Expr
+    line: int
+    launch: tuple[Position, ...] = ()
+    phase: tuple[Position, ...] = ()
+    order: tuple[Position, ...] = ()
+    groups: tuple[int, ...] = ()
+    items: tuple[int, ...] = ()
+    atomic: bool = False
+
+    def reads(self) -> Iterator[Read]:
+        return (x for x in nodes(self.value) if isinstance(x, Read))
+
+
+@dataclass(eq=False)
+class Barrier:
+    """A barrier: its instances, one a group and an iteration of the loops around it."""
+
+    domain: isl.Set
+    launch: tuple[Position, ...]
+    phase: tuple[Position, ...]
+    groups: tuple[int, ...]
+    line: int
+
+
+@dataclass
+class Array:
+    """Cells of one type. Kinds: `global` (of the caller), `scratch` (made by the host), `local`,
+    `private`. `extents`: numbers of parameters alone, outermost first; None: not known."""
+
+    name: str
+    kind: str
+    type: CType
+    extents: tuple[Plain | None, ...] = ()
+    line: int = 0
+
+
+@dataclass
+class Program:
+    """Statements in the order of the text, the barriers between them, and the arrays by name."""
+
+    space: isl.Space
+    statements: list[Statement] = field(default_factory=list)
+    barriers: list[Barrier] = field(default_factory=list)
+    arrays: dict[str, Array] = field(default_factory=dict)

@@ -1,0 +1,116 @@
+"""From text to pycparser's tree: the user's C, kernels in OpenCL C, and functions of host code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pycparser import c_ast, c_parser
+
+from loopxform import compiler
+from loopxform.validate.unmodelled import Unmodelled
+
+GNU = [
+    "-D__attribute__(x)=", "-D__extension__=", "-D__restrict=restrict", "-D__restrict__=restrict",
+    "-D__inline=inline", "-D__inline__=inline", "-D__asm__(x)=", "-D__const=const",
+    "-D__volatile__=volatile", "-D__builtin_va_list=int", "-D_Noreturn=", "-D__signed__=signed",
+    "-D_Float16=_Float16", "-D_Bool=_Bool", "-D__GNUC_VA_LIST=1", "-D_Float128=double",
+]  # fmt: skip
+KERNEL_TYPES = (
+    "typedef unsigned int uint; typedef unsigned char uchar; typedef unsigned short ushort;"
+    "typedef unsigned long ulong; typedef long ptrdiff_t; typedef unsigned long size_t;"
+    "typedef float half;"
+)
+USER_TYPES = "typedef float _Float16; typedef float _Float32; typedef double _Float64; typedef double _Float32x; typedef double _Float64x;"
+HOST_TYPES = (
+    "typedef int cl_int; typedef unsigned int cl_uint; typedef float cl_float; typedef double cl_double;"
+    "typedef char cl_char; typedef unsigned char cl_uchar; typedef short cl_short;"
+    "typedef unsigned short cl_ushort; typedef long cl_long; typedef unsigned long cl_ulong;"
+    "typedef unsigned long size_t; typedef long ptrdiff_t; typedef unsigned short cl_half;"
+    "typedef int *cl_mem; typedef int *cl_kernel; typedef int *cl_command_queue;"
+)
+LOCAL = "auto"
+"""The storage class that stands for `__local` in the tree."""
+
+
+def preprocessed(text: str, options: Sequence[str], *, folder: Path | None = None) -> str:
+    """As the C compiler's preprocessor leaves it, with the lines that it came from. Raises
+    Unmodelled where there is none, or it refuses."""
+    command = compiler.command() if compiler.find() else None
+    if command is None:
+        raise Unmodelled("no C compiler is there to preprocess with")
+    done = subprocess.run(
+        [*command, "-E", "-x", "c", *options, "-"],
+        input=text,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+    if done.returncode:
+        raise Unmodelled(f"the preprocessor refuses the text: {done.stderr.strip()[:200]}")
+    return done.stdout
+
+
+def without_attributes(text: str) -> str:
+    """Without __attribute__((...)), whatever stands inside."""
+    out, at = [], 0
+    for m in re.finditer(r"__attribute__\s*\(", text):
+        if m.start() < at:
+            continue
+        depth, end = 1, m.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        out.append(text[at : m.start()])
+        at = end
+    return "".join((*out, text[at:]))
+
+
+def parsed(text: str, name: str = "") -> c_ast.FileAST:
+    try:
+        return c_parser.CParser().parse(text, name)
+    except Exception as e:  # pycparser's own errors have no common class
+        raise Unmodelled(f"{name or 'the text'} is not read: {e}") from e
+
+
+def kernels(text: str, macros: dict[str, str]) -> dict[str, c_ast.FuncDef]:
+    """The functions of a file of OpenCL C by their names, with these macros."""
+    for name in macros:
+        text = re.sub(rf"^[ \t]*#[ \t]*(define|undef)[ \t]+{name}\b.*$", "", text, flags=re.M)
+    text = re.sub(r'_Pragma\("[^"]*"\)', "", text)
+    options = ["-undef", *(f"-D{n}={v}" for n, v in macros.items())]
+    body = without_attributes(preprocessed(text, options))
+    body = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", body, flags=re.M)
+    body = re.sub(r"\b__local\b|\blocal\b", LOCAL, body)
+    body = re.sub(r"\b(__kernel|kernel|__global|global|__private|__constant|volatile)\b", "", body)
+    return functions(parsed(KERNEL_TYPES + "\n" + body, "kernel"))
+
+
+def user_file(path: Path, options: Sequence[str]) -> c_ast.FileAST:
+    text = preprocessed(
+        f'#include "{path.resolve()}"\n', [*GNU, *options], folder=path.resolve().parent
+    )
+    text = re.sub(r"\b__asm(__)?\s*(volatile)?\s*\([^;]*\)", "", text)
+    text = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", text, flags=re.M)
+    return parsed(USER_TYPES + "\n" + text, str(path))
+
+
+def functions(tree: c_ast.FileAST) -> dict[str, c_ast.FuncDef]:
+    return {x.decl.name: x for x in tree.ext if isinstance(x, c_ast.FuncDef)}
+
+
+def body_of(text: str, start: int) -> str:
+    """From `start` to the brace that closes the first one behind it."""
+    at = text.index("{", start)
+    depth, end = 1, at + 1
+    while depth:
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    return text[start:end]
+
+
+def lines_joined(lines: Iterable[str]) -> str:
+    return "\n".join(lines)

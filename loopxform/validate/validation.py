@@ -1,0 +1,91 @@
+"""`loopxform validate`: whether written kernels compute what the user's C does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import islpy as isl
+
+from loopxform.validate import host as host_code
+from loopxform.validate import memory, programs
+from loopxform.validate.equality import Comparison, Different
+from loopxform.validate.flow import Flow
+from loopxform.validate.model import Gather, nodes
+from loopxform.validate.unmodelled import Unmodelled
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`status`: proven, wrong (a difference or a fault may be there), or unmodelled."""
+
+    status: str
+    reason: str = ""
+    user_line: int = 0
+    kernel_line: int = 0
+    kernels: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def validate(
+    kernels: Path, source: Path, *, host: Path | None = None, options: Sequence[str] = ()
+) -> Verdict:
+    begun = time.perf_counter()
+    try:
+        names = _validate(kernels, source, host, options)
+    except Unmodelled as e:
+        return Verdict("unmodelled", e.what, e.line, seconds=time.perf_counter() - begun)
+    except Different as e:
+        return Verdict(
+            "wrong", e.what, e.user, e.kernel, seconds=time.perf_counter() - begun
+        )
+    except memory.Fault as e:
+        return Verdict("wrong", e.what, 0, e.line, seconds=time.perf_counter() - begun)
+    return Verdict("proven", kernels=names, seconds=time.perf_counter() - begun)
+
+
+def _validate(
+    kernels: Path, source: Path, host: Path | None, options: Sequence[str]
+) -> tuple[str, ...]:
+    host = host or kernels.with_name(f"{kernels.stem}_opencl.c")
+    written = host_code.read(host.read_text(encoding="utf-8"))
+    user = programs.user(source, written.name, options)
+    touched = memory.footprints(user.program)
+    memory.inside(user.program, touched)
+    names: list[str] = []
+    for way in programs.launches(user, kernels.read_text(encoding="utf-8"), written):
+        names += way.kernels
+        memory.inside(way.program, touched)
+        memory.races(way.program)
+        _compare(user, way)
+    return tuple(dict.fromkeys(names))
+
+
+def _compare(user: programs.User, way: programs.Launches) -> None:
+    flow = Flow(user.program)
+    comparison = Comparison(flow, Flow(way.program))
+    stored = {s.array for s in (*user.program.statements, *way.program.statements)}
+    for name, cell in user.cells.items():
+        if name not in stored:
+            continue
+        cells = None
+        for s in (*user.program.statements, *way.program.statements):
+            if s.array == name:
+                part = s.cells.range()
+                cells = part if cells is None else cells.union(part)
+        assert cells is not None
+        cells = cells.intersect_params(way.where.params()).coalesce()
+        comparison.arrays(name, cells)
+        del cell
+    for s in way.program.statements:
+        for x in nodes(s.value):
+            if isinstance(x, Gather):
+                seen = comparison.gathered.get(id(x), isl.Set.empty(s.domain.get_space()))
+                if not s.domain.is_subset(seen):
+                    raise memory.Fault(f"{x.array} may be read out of bounds", x.line)
+    for s in (*user.program.statements, *way.program.statements):
+        for x in nodes(s.value):
+            if isinstance(x, Gather) and x.array in stored:
+                raise Unmodelled(f"{x.array}, which is stored to, at places that data decide", x.line)
