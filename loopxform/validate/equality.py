@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from loopxform.validate.expressions import COMMUTATIVE
+from loopxform.validate.ctypes import BOOL
+from loopxform.validate.expressions import COMMUTATIVE, boolean, zero_valued
 from loopxform.validate.flow import Flow, Sources
 from loopxform.validate.model import (
     Cases,
@@ -66,6 +67,28 @@ class Pair:
     visits: int = 0
 
 
+class Flags:
+    """The arrays and variables of a program that hold nothing but 0 and 1: OpenCL has no _Bool in
+    memory, and `x != 0` is x there."""
+
+    def __init__(self, flow: Flow) -> None:
+        stores = [(s.array, s.value) for s in flow.program.statements]
+        arrays = flow.program.arrays
+        self.arrays = {n for n, a in arrays.items() if a.kind in ("private", "local")}
+        self.arrays |= {n for n, a in arrays.items() if a.type == BOOL}
+        while wrong := {n for n, v in stores if n in self.arrays and not boolean(v, self.arrays)}:
+            self.arrays -= wrong
+
+    def condition(self, e: Operation) -> Expr | None:
+        """x, for an x != 0 that says nothing more."""
+        if e.name != "!=":
+            return None
+        x, zero = e.operands
+        if zero_valued(zero) and boolean(x, self.arrays):
+            return x
+        return None
+
+
 @dataclass
 class Comparison:
     """Collects what must be equal. `same_at_start` are the arrays that both begin with."""
@@ -76,6 +99,9 @@ class Comparison:
     work: list[tuple[int, int]] = field(default_factory=list)
     sides: dict[tuple[int, int], tuple[Side, Side]] = field(default_factory=dict)
     gathered: dict[int, isl.Set] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.user_flags, self.kernel_flags = Flags(self.user), Flags(self.kernel)
 
     def arrays(self, name: str, cells: isl.Set) -> None:
         """What both leave in these cells of an array. Raises Different."""
@@ -228,6 +254,12 @@ class Comparison:
             reached = relation.range()
             self.gathered[id(y)] = reached if covered is None else covered.union(reached)
             self._match(a, x.index, b, y.index, relation)
+            return
+        if isinstance(x, Operation) and self.user_flags.condition(x) is not None:
+            self._match(a, self.user_flags.condition(x), b, y, relation)
+            return
+        if isinstance(y, Operation) and self.kernel_flags.condition(y) is not None:
+            self._match(a, x, b, self.kernel_flags.condition(y), relation)
             return
         if isinstance(x, Operation) and isinstance(y, Operation):
             if x.name == y.name and len(x.operands) == len(y.operands) and x.type == y.type:

@@ -3,7 +3,7 @@ whatever its writing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import islpy as isl
 import numpy as np
@@ -20,7 +20,7 @@ from loopxform.validate.model import (
     Whole,
     operands_of,
 )
-from loopxform.validate.polynomials import Polynomial
+from loopxform.validate.polynomials import ONE, Polynomial, constant_of
 
 COMPARED = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 COMMUTATIVE = frozenset(("+", "*", "==", "!=", "&", "|", "^"))
@@ -62,19 +62,26 @@ def _zero_like(e: Expr) -> Expr:
     return Number(0.0, e.type)
 
 
-def boolean(e: Expr) -> bool:
-    """Whether it is 0 or 1."""
+def boolean(e: Expr, flags: Set[str] = frozenset()) -> bool:
+    """Whether it is 0 or 1, where these arrays hold nothing else."""
     if isinstance(e, Cases):
-        return all(boolean(x) for _, x in e.pieces)
+        return all(boolean(x, flags) for _, x in e.pieces)
     if isinstance(e, Whole):
-        from loopxform.validate.polynomials import constant_of
-
         return e.value.affine is not None and constant_of(e.value.affine) in (0, 1)
-    if isinstance(e, Read):
-        return e.type == BOOL
+    if isinstance(e, Read | Gather):
+        return e.type == BOOL or e.array in flags
+    if isinstance(e, Operation) and e.name == "?:":
+        return all(boolean(x, flags) for x in e.operands[1:])
     return isinstance(e, Operation) and (
         e.name in COMPARED or e.name in ("!", "&&", "||") or e.type == BOOL
     )
+
+
+def zero_valued(e: Expr) -> bool:
+    """Whether it is the number 0."""
+    if isinstance(e, Whole):
+        return set(e.value.terms) <= {ONE} and constant_of(e.value.terms[ONE]) == 0
+    return isinstance(e, Number) and e.value == 0
 
 
 def truth(e: Expr, zero: Expr) -> Expr:
@@ -143,15 +150,14 @@ def character(text: str) -> int:
     return ord(body.encode().decode("unicode_escape"))
 
 
-def named(e: Expr, name: str) -> Expr:
-    """Of the statement of this name: what depends on instances says so."""
+def named(e: Expr, name: isl.Id) -> Expr:
+    """Of the statement with this tuple: what depends on instances says so."""
     match e:
         case Read():
-            return Read(e.array, e.cells.set_tuple_name(isl.dim_type.in_, name), e.type, e.line)
+            return Read(e.array, e.cells.set_tuple_id(isl.dim_type.in_, name), e.type, e.line)
         case Whole():
-            at = isl.Id(name)
             terms = {
-                m: v.set_tuple_id(isl.dim_type.in_, at) for m, v in e.value.terms.items()
+                m: v.set_tuple_id(isl.dim_type.in_, name) for m, v in e.value.terms.items()
             }
             return Whole(Polynomial(terms), e.type)
         case Gather():
@@ -159,7 +165,7 @@ def named(e: Expr, name: str) -> Expr:
         case Operation():
             return Operation(e.name, tuple(named(x, name) for x in e.operands), e.type)
         case Cases():
-            pieces = tuple((w.set_tuple_name(name), named(x, name)) for w, x in e.pieces)
+            pieces = tuple((w.set_tuple_id(name), named(x, name)) for w, x in e.pieces)
             return Cases(pieces, e.type)
     return e
 

@@ -10,6 +10,7 @@ import islpy as isl
 from loopxform.validate.flow import phase_times
 from loopxform.validate.model import Array, Program, Statement
 from loopxform.validate.polynomials import ONE, Plain
+from loopxform.validate.unmodelled import Unmodelled
 
 
 class Fault(Exception):
@@ -73,7 +74,23 @@ def affine(p: Plain | None, local: isl.LocalSpace) -> isl.PwAff | None:
     return isl.PwAff.from_aff(total)
 
 
-def inside(p: Program, allowed: dict[str, isl.Set]) -> None:
+def defined(p: Program, context: isl.Set) -> isl.Set:
+    """The sizes for which the user's program stays in the arrays that it declares: for others C
+    does not say what it means."""
+    params = context.params()
+    for a in accesses(p):
+        array = p.arrays[a.array]
+        touched = a.cells.range()
+        beyond = touched.subtract(box(array, touched.get_space()))
+        if array.kind == "global" and None not in array.extents and not beyond.is_empty():
+            params = params.subtract(beyond.params())
+    for s in p.statements:
+        if not s.domain.is_empty() and s.domain.intersect_params(params).is_empty():
+            raise Unmodelled("the program leaves an array that it declares", s.line)
+    return context.intersect_params(params.coalesce())
+
+
+def inside(p: Program, allowed: dict[str, isl.Set], context: isl.Set) -> None:
     """Every access stays in its array: in the extents that it is declared with, else in what the
     user's program touches. Raises Fault."""
     for a in accesses(p):
@@ -89,11 +106,9 @@ def inside(p: Program, allowed: dict[str, isl.Set]) -> None:
             cells = cells.intersect(allowed[a.array])
         elif array.kind in ("global", "scratch") and affine(outer, local) is None:
             raise Fault(f"{a.array} has no extent that is known", a.line)
-        beyond = a.cells.subtract_range(cells) if hasattr(a.cells, "subtract_range") else None
-        touched = a.cells.range()
+        touched = a.cells.range().intersect_params(context.params())
         if not touched.is_subset(cells):
             raise Fault(f"{a.array} may be {'stored to' if a.stores else 'read'} out of bounds", a.line)
-        del beyond
 
 
 def _own(array: Array, s: Statement) -> tuple[int, ...]:

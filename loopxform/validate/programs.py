@@ -24,7 +24,7 @@ from loopxform.validate.polynomials import (
     plain,
     quotient,
 )
-from loopxform.validate.reader import Cell, Reader, Value, line_of, stored_in
+from loopxform.validate.reader import Cell, Digits, Reader, Value, line_of, stored_in
 from loopxform.validate.unmodelled import Unmodelled
 
 
@@ -58,16 +58,11 @@ def user(path: Path, name: str, options: Sequence[str]) -> User:
         raise Unmodelled(f"{path} has no function {name}")
     f = functions[name]
     shapes: dict[str, tuple[Plain | None, ...]] = {}
-    while True:
-        out, strides = _user(tree, functions, f, shapes)
-        unknown = {
-            n: extents_of(strides[n])
-            for n, c in out.cells.items()
-            if n not in shapes and len(c.array.extents) == 1 and strides.get(n)
-        }
-        if not unknown:
-            return out
-        shapes |= {n: (None, *inner) for n, inner in unknown.items()}
+    out, strides = _user(tree, functions, f, shapes, recording=True)
+    for n, c in out.cells.items():
+        if c.array.extents == (None,) and strides.get(n):
+            shapes[n] = (None, *extents_of(strides[n]))
+    return _user(tree, functions, f, shapes)[0]
 
 
 def _user(
@@ -75,6 +70,8 @@ def _user(
     functions: dict[str, c_ast.FuncDef],
     f: c_ast.FuncDef,
     shapes: dict[str, tuple[Plain | None, ...]],
+    *,
+    recording: bool = False,
 ) -> tuple[User, dict[str, list[Plain]]]:
     structs = _structs(tree)
     params = f.decl.type.args.params if f.decl.type.args is not None else []
@@ -95,7 +92,7 @@ def _user(
         space = space.set_dim_name(isl.dim_type.param, at, n)
     program = Program(space)
     r = Reader(program, names, {n: g for n, g in functions.items() if n != f.decl.name})
-    r.stored = stored_in(f.body)
+    r.stored, r.recording = stored_in(f.body), recording
     context = isl.Set.universe(space)
     for n, t in scalars.items():
         r.types[n] = t
@@ -123,8 +120,6 @@ def _user(
     r.scopes.append({})
     r.order = (Position(1),)
     r.block(items)
-    used = {s.array for s in program.statements} | {x.array for s in program.statements for x in s.reads()}
-    del used
     out = User(f.decl.name, program, names, cells, scalars, context, line_of(f.decl))
     return out, r.strides
 
@@ -293,6 +288,23 @@ def _launch(
     r.block(f.body.block_items)
 
 
+def factors_of(e: c_ast.Node) -> list[c_ast.Node]:
+    """Of a product whose factors are `max(x, 0)` or `max(x, 1)`, the x; else what it is itself."""
+    if isinstance(e, c_ast.BinaryOp) and e.op == "*":
+        parts = [*_factors(e.left), *_factors(e.right)]
+        if all(p is not None for p in parts):
+            return parts  # type: ignore[return-value]
+    return [e]
+
+
+def _factors(e: c_ast.Node) -> list[c_ast.Node | None]:
+    if isinstance(e, c_ast.BinaryOp) and e.op == "*":
+        return [*_factors(e.left), *_factors(e.right)]
+    if isinstance(e, c_ast.FuncCall) and e.name.name == "max":
+        return [e.args.exprs[0]]
+    return [e if isinstance(e, c_ast.Constant) else None]
+
+
 @dataclass
 class _Grid:
     """The groups and the items of a launch, as dimensions of the domain."""
@@ -300,9 +312,9 @@ class _Grid:
     reader: Reader
     kernel: c_ast.FuncDef
     shape: tuple[int, int, int]
-    groups: list[Polynomial] = field(default_factory=list)
+    groups: list[Polynomial | Digits] = field(default_factory=list)
     items: list[Polynomial] = field(default_factory=list)
-    counts: list[Polynomial] = field(default_factory=list)
+    counts: list[Polynomial | None] = field(default_factory=list)
 
     def __call__(
         self, r: Reader, name: str, arguments: list[c_ast.Node], node: c_ast.Node
@@ -315,105 +327,51 @@ class _Grid:
         }
         if name in known and len(arguments) == 1 and isinstance(arguments[0], c_ast.Constant):
             at = int(arguments[0].value.rstrip("uUlL"))
-            return known[name][at].lifted(r.dims), ULONG
+            value = known[name][at]
+            if value is None:
+                raise Unmodelled(f"a call of {name}", line_of(node))
+            return value.lifted(r.dims), ULONG
         if name.startswith("get_"):
             raise Unmodelled(f"a call of {name}", line_of(node))
         return None
 
-    def count(self, e: c_ast.Node) -> Polynomial:
-        """The groups of `lx_count(number)`."""
+    def count(self, e: c_ast.Node) -> list[Polynomial]:
+        """The factors of `lx_count(a)`, `lx_count(max(a, 0) * max(b, 0))`: where one of them is not
+        positive there are no groups."""
         if not (isinstance(e, c_ast.FuncCall) and e.name.name == "lx_count"):
             raise Unmodelled("a launch whose groups are not counted", line_of(e))
-        value, _ = self.reader.expr(e.args.exprs[0])
-        if not isinstance(value, Polynomial):
-            raise Unmodelled("a launch whose groups data count", line_of(e))
-        return value
+        out: list[Polynomial] = []
+        factors = factors_of(e.args.exprs[0])
+        for f in factors:
+            value, _ = self.reader.expr(f)
+            if not isinstance(value, Polynomial):
+                raise Unmodelled("a launch whose groups data count", line_of(e))
+            out.append(value)
+        return out
 
-    def number_groups(self, counts: list[Polynomial]) -> None:
+    def number_groups(self, counts: list[list[Polynomial]]) -> None:
+        """Dimensions for them, the slowest first; those of one group have none."""
         r = self.reader
-        self.counts = counts
-        made: dict[int, Polynomial] = {}
+        made: dict[int, Polynomial | Digits] = {}
         for axis in (2, 1, 0):
-            count = counts[axis]
-            a = count.affine
-            if a is not None and constant_of(a) == 1:
-                made[axis] = r.number(0)
-            elif a is not None:
-                made[axis] = self.dimension(Polynomial({ONE: a}), r.groups)
-            else:
-                made[axis] = self.several(axis, count)
+            digits = [(self.dimension(size), size) for size in counts[axis]]
+            made[axis] = digits[0][0] if len(digits) == 1 else Digits(tuple(digits))
         self.groups = [made[axis].lifted(r.dims) for axis in range(3)]
+        self.counts = [c[0] if len(c) == 1 else None for c in counts]
 
-    def dimension(self, count: Polynomial, before: tuple[int, ...]) -> Polynomial:
+    def dimension(self, count: Polynomial) -> Polynomial:
         r = self.reader
+        a = count.affine
+        if a is None:
+            raise Unmodelled("a launch whose groups are counted by a product")
+        if constant_of(a) == 1:
+            return r.number(0)
         at = r.new_dimension("")
         v, n = at.affine, count.lifted(r.dims).affine
-        if v is None or n is None:
-            raise Unmodelled("a launch whose groups are counted by a product")
+        assert v is not None
         r.domain = r.domain.intersect(v.ge_set(r.number(0).affine)).intersect(v.lt_set(n))
-        r.groups = (*before, r.dims - 1)
+        r.groups = (*r.groups, r.dims - 1)
         return at
-
-    def several(self, axis: int, count: Polynomial) -> Polynomial:
-        """Groups that are counted by a product: the kernel divides by its factors."""
-        rest = plain(count)
-        if rest is None:
-            raise Unmodelled("a launch whose groups are counted by a product")
-        strides = [s for s in self.divisors(axis) if quotient(rest, s) is not None]
-        extents = list(extents_of(strides))
-        for e in extents:
-            q = quotient(rest, e)
-            if q is None:
-                raise Unmodelled("a launch whose groups are counted by a product")
-            rest = q
-        number = self.reader.number(0)
-        sizes = [rest, *extents]
-        from loopxform.validate.polynomials import added, multiplied
-
-        for size in sizes:
-            polynomial = self.polynomial(size)
-            part = self.dimension(polynomial, self.reader.groups)
-            number = added(
-                multiplied(number.lifted(self.reader.dims), self.polynomial(size)), part
-            )
-        return number
-
-    def polynomial(self, size: Plain) -> Polynomial:
-        from loopxform.validate.polynomials import added, multiplied
-
-        r = self.reader
-        total = r.number(0)
-        for m, c in size.items():
-            term = r.number(c)
-            for name in m:
-                term = multiplied(term, r.parameter(name))
-            total = added(total, term)
-        return total
-
-    def divisors(self, axis: int) -> list[Plain]:
-        found: list[Plain] = []
-
-        def numbers_it(x: c_ast.Node) -> bool:
-            if isinstance(x, c_ast.FuncCall) and isinstance(x.name, c_ast.ID):
-                return x.name.name == "get_group_id" and x.args.exprs[0].value == str(axis)
-            return any(numbers_it(y) for _, y in x.children())
-
-        def walk(x: c_ast.Node) -> None:
-            if isinstance(x, c_ast.BinaryOp) and x.op == "/" and numbers_it(x.left):
-                value = self.reader.expr(x.right)[0]
-                p = plain(value) if isinstance(value, Polynomial) else None
-                if p:
-                    found.append(p)
-            if isinstance(x, c_ast.BinaryOp) and x.op == "%" and numbers_it(x.left):
-                value = self.reader.expr(x.right)[0]
-                p = plain(value) if isinstance(value, Polynomial) else None
-                if p:
-                    found.append(p)
-            for _, y in x.children():
-                walk(y)
-
-        walk(self.kernel.body)
-        return found
 
     def number_items(self) -> None:
         r = self.reader

@@ -58,7 +58,19 @@ class Cell:
 
 
 Binding = Polynomial | Cell | Expr
-Value = tuple[Polynomial | Expr, CType]
+Value = tuple[Any, CType]
+"""A Polynomial where it follows from iterations and parameters, Digits, else an Expr."""
+
+
+@dataclass(frozen=True)
+class Digits:
+    """A number written in digits of several sizes, the first counts most: of the groups of a launch
+    that are counted by a product. Their sizes are parameters, so the number is no affine one."""
+
+    digits: tuple[tuple[Polynomial, Polynomial], ...]
+
+    def lifted(self, dims: int) -> Digits:
+        return Digits(tuple((d.lifted(dims), s.lifted(dims)) for d, s in self.digits))
 
 
 @dataclass
@@ -81,7 +93,8 @@ class Reader:
     items: tuple[int, ...] = ()
     in_phase: bool = False
     in_kernel: bool = False
-    structs: dict[str, dict[str, CType]] = field(default_factory=dict)
+    recording: bool = False
+    """Only looks which strides arrays have."""
 
     def __post_init__(self) -> None:
         if self.domain is None:
@@ -559,7 +572,7 @@ class Reader:
                 domain,
                 cell.array.name,
                 cells.set_tuple_name(isl.dim_type.in_, name).intersect_domain(domain),
-                ex.named(e, name),
+                ex.named(e, domain.get_tuple_id()),
                 line_of(node),
                 self.launch,
                 self.phase,
@@ -590,6 +603,9 @@ class Reader:
     ) -> Sequence[isl.PwAff]:
         inner = array.extents[1:]
         (offset,) = places
+        if self.recording and not inner and array.extents[0] is None:
+            some = next(iter(offset.terms.values()))
+            return (some.sub(some),)
         if any(e is None for e in inner):
             raise Unmodelled(f"the shape of {array.name}", line_of(node))
         return split(offset, inner, line_of(node))  # type: ignore[arg-type]
@@ -810,6 +826,8 @@ class Reader:
 
     def binary(self, op: str, a: Value, b: Value, node: c_ast.Node) -> Value:
         (x, s), (y, t) = a, b
+        if isinstance(x, Digits) and op in ("/", "%") and isinstance(y, Polynomial):
+            return self.digit(op, x, y, node), s
         shift = op in ("<<", ">>")
         type = promoted(s) if shift else common(s, t)
         if isinstance(x, Polynomial) and isinstance(y, Polynomial):
@@ -821,6 +839,24 @@ class Reader:
         if op in ex.COMPARED:
             return ex.operation(op, (left, right), INT), INT
         return ex.operation(op, (left, right), type), type
+
+    def digit(self, op: str, x: Digits, y: Polynomial, node: c_ast.Node) -> Any:
+        """Of a number divided by the size of its last digit."""
+        *rest, (last, size) = x.digits
+        if not rest or not self.alike(size, y):
+            raise Unmodelled("the number of a group, divided by another number", line_of(node))
+        if op == "%":
+            return last
+        return rest[0][0] if len(rest) == 1 else Digits(tuple(rest))
+
+    def alike(self, a: Polynomial, b: Polynomial) -> bool:
+        """Whether two numbers are equal in every instance."""
+        difference = added(a, b, -1)
+        if set(difference.terms) - {ONE}:
+            return False
+        v = difference.affine
+        zero = self.number(0).affine
+        return v is None or bool(self.domain.is_subset(v.eq_set(zero)))
 
     def arithmetic(
         self, op: str, x: Polynomial, y: Polynomial, type: CType, node: c_ast.Node
@@ -894,6 +930,8 @@ class Reader:
         v, of = value
         if type.kind == "struct" or of.kind == "struct":
             raise Unmodelled("a struct as a whole", line_of(node))
+        if isinstance(v, Digits):
+            return v, type
         if isinstance(v, Polynomial):
             if type == BOOL:
                 return self.logical(self.truth(value, node))[0], BOOL

@@ -53,11 +53,12 @@ def _validate(
     written = host_code.read(host.read_text(encoding="utf-8"))
     user = programs.user(source, written.name, options)
     touched = memory.footprints(user.program)
-    memory.inside(user.program, touched)
+    user.context = memory.defined(user.program, user.context)
+    memory.inside(user.program, touched, user.context)
     names: list[str] = []
     for way in programs.launches(user, kernels.read_text(encoding="utf-8"), written):
         names += way.kernels
-        memory.inside(way.program, touched)
+        memory.inside(way.program, touched, user.context)
         memory.races(way.program)
         _compare(user, way)
     return tuple(dict.fromkeys(names))
