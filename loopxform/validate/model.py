@@ -168,3 +168,9 @@ class Program:
     statements: list[Statement] = field(default_factory=list)
     barriers: list[Barrier] = field(default_factory=list)
     arrays: dict[str, Array] = field(default_factory=dict)
+    quotients: isl.Set = None
+    """What the parameters that stand for quotients are."""
+
+    def __post_init__(self) -> None:
+        if self.quotients is None:
+            self.quotients = isl.Set.universe(self.space.params())

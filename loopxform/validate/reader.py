@@ -111,10 +111,32 @@ class Reader:
         return Polynomial({ONE: isl.PwAff.from_aff(isl.Aff.zero_on_domain(space) + value)})
 
     def parameter(self, name: str) -> Polynomial:
-        space = isl.LocalSpace.from_space(self.domain.get_space())
-        at = self.parameters.index(name)
-        aff = isl.Aff.var_on_domain(space, isl.dim_type.param, at)
+        space = self.domain.get_space()
+        at = space.find_dim_by_name(isl.dim_type.param, name)
+        if at < 0:
+            at = space.dim(isl.dim_type.param)
+            space = space.add_dims(isl.dim_type.param, 1)
+            space = space.set_dim_name(isl.dim_type.param, at, name)
+        aff = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.param, at)
         return Polynomial({ONE: isl.PwAff.from_aff(aff)})
+
+    def quotient(self, x: Polynomial, n: int) -> Polynomial | None:
+        """x / n for an x that parameters alone decide, as a parameter of its own: isl sees less in
+        a quotient than in a name for it. Rounded down."""
+        known = plain(x)
+        if known is None or x.affine is None or set(map(len, known)) - {0, 1}:
+            return None
+        name = f"{'+'.join(f'{c}*{m[0]}' if m else str(c) for m, c in sorted(known.items()))}/{n}"
+        name = f"q[{name}]".replace("+-", "-")
+        q = self.parameter(name)
+        a, b = x.affine, q.affine
+        assert a is not None and b is not None
+        rest = a.sub(b.scale_val(isl.Val(n)))
+        low, high = self.number(0).affine, self.number(n).affine
+        meaning = rest.ge_set(low).intersect(rest.lt_set(high))
+        self.domain = self.domain.intersect(meaning)
+        self.program.quotients = self.program.quotients.intersect(meaning.params())
+        return q
 
     def dimension(self, at: int) -> Polynomial:
         space = isl.LocalSpace.from_space(self.domain.get_space())
@@ -353,16 +375,17 @@ class Reader:
             name, start = self.first(s)
             step = self.step(s, name)
             lo = self.affine(start, s)
-            at = self.new_dimension(name)
-            self.bind(name, at)
-            i, low = at.affine, lo.add_dims(isl.dim_type.in_, 1)
-            assert i is not None
-            by = self.number(abs(step)).affine
-            along = i.sub(low) if step > 0 else low.sub(i)
-            self.domain = self.domain.intersect(along.ge_set(self.number(0).affine))
-            if abs(step) > 1:
-                whole = along.scale_down_val(isl.Val(abs(step))).floor().mul(by)
-                self.domain = self.domain.intersect(along.eq_set(whole))
+            trip = self.new_dimension(name).affine
+            low = lo.add_dims(isl.dim_type.in_, 1)
+            zero = self.number(0).affine
+            assert trip is not None
+            if abs(step) == 1:
+                self.bind(name, Polynomial({ONE: trip}))
+                along = trip.sub(low) if step > 0 else low.sub(trip)
+            else:  # counted in steps: no remainders, which isl is slow with
+                self.bind(name, Polynomial({ONE: low.add(trip.scale_val(isl.Val(step)))}))
+                along = trip
+            self.domain = self.domain.intersect(along.ge_set(zero))
             holds = self.condition(s.cond) if s.cond is not None else []
             if any(not isinstance(w, bool) for _, w in holds):
                 raise Unmodelled("a loop that ends where data say so", line)
@@ -370,9 +393,9 @@ class Reader:
             for where, w in holds:
                 if w:
                     inside = inside.union(where)
-            self.monotone(inside, step, s)
+            self.monotone(inside, -1 if step == -1 else 1, s)
             self.domain = inside.coalesce()
-            position = Position(iterator=self.dims - 1, backwards=step < 0)
+            position = Position(iterator=self.dims - 1, backwards=step == -1)
             if self.in_phase:
                 self.phase = (*self.phase, position)
                 self.uniform(s)
@@ -888,8 +911,17 @@ class Reader:
             return Polynomial({ONE: a.mod_val(isl.Val(n + 1))})
         if op in ("/", "%") and n > 0:
             by = self.number(n).affine
-            q = a.scale_down_val(isl.Val(n)).floor() if self.non_negative(x) else a.tdiv_q(by)
-            q = q.coalesce()
+            positive = self.non_negative(x)
+            if n > 1 and (named := self.quotient(x, n)) is not None:
+                q = named.affine
+                assert q is not None
+                if not positive:  # C rounds towards zero
+                    over = q.intersect_domain(a.ge_set(self.number(0).affine))
+                    under = a.tdiv_q(by).intersect_domain(a.lt_set(self.number(0).affine))
+                    q = over.union_add(under)
+            else:
+                q = a.scale_down_val(isl.Val(n)).floor() if positive else a.tdiv_q(by)
+                q = q.coalesce()
             return Polynomial({ONE: q if op == "/" else a.sub(q.scale_val(isl.Val(n)))})
         return None
 

@@ -67,6 +67,8 @@ def _validate(
 def _compare(user: programs.User, way: programs.Launches) -> None:
     flow = Flow(user.program)
     comparison = Comparison(flow, Flow(way.program))
+    sizes = way.where.params().intersect(user.program.quotients)
+    sizes = sizes.intersect(way.program.quotients).intersect(user.context.params())
     stored = {s.array for s in (*user.program.statements, *way.program.statements)}
     for name, cell in user.cells.items():
         if name not in stored:
@@ -77,7 +79,7 @@ def _compare(user: programs.User, way: programs.Launches) -> None:
                 part = s.cells.range()
                 cells = part if cells is None else cells.union(part)
         assert cells is not None
-        cells = cells.intersect_params(way.where.params()).coalesce()
+        cells = cells.intersect_params(sizes).coalesce()
         comparison.arrays(name, cells)
         del cell
     for s in way.program.statements:
