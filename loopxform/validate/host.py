@@ -30,13 +30,14 @@ class Kernel:
 @dataclass(frozen=True)
 class Host:
     """`run` is the function that launches; its calls are of lx_step. `refusal` is the condition of
-    each size that is refused, negated. `rooms` are the arrays that the host makes for itself."""
+    each size that is refused, negated. `rooms` are the sizes of the memory of the device, `own` what of it is no copy of the caller's."""
 
     name: str
     kernels: tuple[Kernel, ...]
     run: c_ast.FuncDef
     guards: tuple[c_ast.Node, ...]
     rooms: dict[str, c_ast.Node]
+    own: frozenset[str]
     source: str
 
 
@@ -59,7 +60,7 @@ def read(text: str) -> Host:
         bytes(s, "utf-8").decode("unicode_escape")
         for s in re.findall(r'"((?:[^"\\]|\\.)*)"', strings[1] if strings else "")
     )
-    return Host(name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(launch), source)
+    return Host(name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(text), own_rooms(launch), source)
 
 
 def _prelude(text: str) -> str:
@@ -108,15 +109,20 @@ def _kernels(text: str, name: str, launch: str) -> tuple[Kernel, ...]:
 
 
 def _rooms(launch: str) -> dict[str, c_ast.Node]:
-    """The arrays that are the host's own, by name, with their number of elements."""
+    """Memory of the device by name, with its number of elements: the host's own arrays (`lx_own_room`)
+    and those that the caller's are copied to."""
     out: dict[str, c_ast.Node] = {}
     for name, count in re.findall(
-        r"cl_mem (\w+) = (?:\w+ \? )?lx_own_room\(lx_job, (.*), sizeof", launch
+        r"\b(lx_mem_\w+) = (?:\w+ \? )?lx_(?:own_)?room\(&?lx_job, (.*), sizeof", launch
     ):
         text = f"long long f(void) {{ return {count}; }}"
         f = functions(parsed(_prelude(text), "host"))["f"]
         out[name] = f.body.block_items[0].expr
     return out
+
+
+def own_rooms(launch: str) -> frozenset[str]:
+    return frozenset(re.findall(r"cl_mem (\w+) = (?:\w+ \? )?lx_own_room\(", launch))
 
 
 def _holding(refusal: c_ast.FuncDef) -> list[c_ast.Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import islpy as isl
@@ -56,6 +56,9 @@ def box(array: Array, space: isl.Space, own: int = 0) -> isl.Set:
         zero = isl.PwAff.from_aff(isl.Aff.zero_on_domain(local))
         cells = cells.intersect(v.ge_set(zero))
         size = affine(extent, local)
+        if size is None and at == 0 and array.limit is not None:
+            size = array.limit.add_dims(isl.dim_type.in_, space.dim(isl.dim_type.set))
+            size = size.set_tuple_id(isl.dim_type.in_, space.get_tuple_id(isl.dim_type.set))
         if size is not None:
             cells = cells.intersect(v.lt_set(size))
     return cells
@@ -77,7 +80,7 @@ def affine(p: Plain | None, local: isl.LocalSpace) -> isl.PwAff | None:
 def defined(p: Program, context: isl.Set) -> isl.Set:
     """The sizes for which the user's program stays in the arrays that it declares: for others C
     does not say what it means."""
-    params = context.params()
+    params = context.params().intersect(p.quotients)
     for a in accesses(p):
         array = p.arrays[a.array]
         touched = a.cells.range()
@@ -90,9 +93,11 @@ def defined(p: Program, context: isl.Set) -> isl.Set:
     return context.intersect_params(params.coalesce())
 
 
-def inside(p: Program, allowed: dict[str, isl.Set], context: isl.Set) -> None:
+def inside(
+    p: Program, allowed: dict[str, isl.Set], context: isl.Set, stored: Set[str]
+) -> None:
     """Every access stays in its array: in the extents that it is declared with, else in what the
-    user's program touches. Raises Fault."""
+    user's program touches. Rows that overlap matter only where something is `stored`. Raises Fault."""
     for a in accesses(p):
         array = p.arrays[a.array]
         space = a.cells.get_space().range()
@@ -100,12 +105,11 @@ def inside(p: Program, allowed: dict[str, isl.Set], context: isl.Set) -> None:
         cells = box(array, space, own)
         outer = array.extents[0] if array.extents else {ONE: 1}
         local = isl.LocalSpace.from_space(space)
-        if array.kind in ("global", "scratch") and (
-            a.array in allowed and affine(outer, local) is None
-        ):
-            cells = cells.intersect(allowed[a.array])
-        elif array.kind in ("global", "scratch") and affine(outer, local) is None:
-            raise Fault(f"{a.array} has no extent that is known", a.line)
+        if array.kind in ("global", "scratch") and affine(outer, local) is None:
+            touched = allowed.get(a.array, isl.Set.empty(space))
+            if array.limit is None:
+                cells = cells.intersect(touched)
+            cells = cells.union(touched) if a.array not in stored else cells
         touched = a.cells.range().intersect_params(context.params())
         if not touched.is_subset(cells):
             raise Fault(f"{a.array} may be {'stored to' if a.stores else 'read'} out of bounds", a.line)

@@ -158,6 +158,8 @@ class Array:
     type: CType
     extents: tuple[Plain | None, ...] = ()
     line: int = 0
+    limit: isl.PwAff = None
+    """Below which the outermost subscript stays, where it is no extent of a declaration."""
 
 
 @dataclass

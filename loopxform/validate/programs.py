@@ -186,8 +186,8 @@ def _arrays(
 # ---------------------------------------------------------------- kernels
 
 
-def launches(c: User, kernels: str, host: host_code.Host) -> Iterator[Launches]:
-    """Every way through the host code, with the kernels of the file `kernels`."""
+def accepted(c: User, host: host_code.Host) -> isl.Set:
+    """The sizes that the host code does not refuse."""
     r = Reader(Program(c.program.space), c.parameters)
     r.domain = c.context
     _bind_scalars(r, c)
@@ -195,13 +195,29 @@ def launches(c: User, kernels: str, host: host_code.Host) -> Iterator[Launches]:
         for where, holds in _pieces(r, g):
             if holds is False:
                 r.domain = r.domain.subtract(where)
-    guarded = r.domain
+    return r.domain
+
+
+def launches(c: User, kernels: str, host: host_code.Host) -> Iterator[Launches]:
+    """Every way through the host code, with the kernels of the file `kernels`."""
+    r = Reader(Program(c.program.space), c.parameters)
+    r.domain = c.context
+    _bind_scalars(r, c)
+    for n, cell in c.cells.items():
+        room = host.rooms.get(f"lx_mem_{n.partition('.')[0]}")
+        if cell.array.extents[:1] == (None,) and room is not None:
+            try:
+                cell.array.limit = limit_of(r, room, cell.array.extents[1:])
+            except Unmodelled:
+                cell.array.limit = None
     for where, steps in _ways(r, list(host.run.body.block_items or ())):
         if where.is_empty():
             continue
-        program = Program(c.program.space)
-        for at, step in enumerate(steps):
-            _launch(program, c, host, kernels, step, at, where.intersect(guarded))
+        scratch: dict[str, Array] = {}
+        for recording in (True, False) if host.own else (False,):
+            program = Program(c.program.space)
+            for at, step in enumerate(steps):
+                _launch(program, c, host, kernels, step, at, where, scratch, recording)
         yield Launches(where, program, tuple(host.kernels[_index(s)].name for s in steps))
 
 
@@ -266,6 +282,8 @@ def _launch(
     step: c_ast.FuncCall,
     at: int,
     where: isl.Set,
+    scratch: dict[str, Array],
+    recording: bool,
 ) -> None:
     own = host.kernels[_index(step)]
     functions = text.kernels(kernels, own.macros)
@@ -281,11 +299,40 @@ def _launch(
     grid.number_items()
     r.call = grid
     r.stored = stored_in(f.body)
-    names = _arguments(r, c, f, own, host)
-    del names
+    r.recording = recording
+    _arguments(r, c, f, own, host, scratch)
     r.launch, r.in_phase = (Position(at),), True
     r.scopes.append({})
     r.block(f.body.block_items)
+    if recording:
+        for name, array in scratch.items():
+            if array.extents == (None,) and r.strides.get(name):
+                array.extents = (None, *extents_of(r.strides[name]))
+                array.limit = limit_of(r, host.rooms[name], array.extents[1:])
+
+
+def limit_of(r: Reader, count: c_ast.Node, inner: tuple[Plain | None, ...]) -> isl.PwAff | None:
+    """How many rows a memory of so many elements has, where the inner extents divide that."""
+    rest = []
+    left = [e for e in inner if e is not None]
+    with r.within(domain=isl.Set.universe(r.program.space)):
+        factors = [r.expr(f)[0] for f in factors_of(count)]
+        if not all(isinstance(f, Polynomial) for f in factors):
+            return None
+        for f in factors:
+            size = plain(f)
+            if size is not None and size in left:
+                left.remove(size)
+            else:
+                rest.append(f)
+        if not left and len(rest) == 1:
+            return rest[0].affine
+        whole = plain(factors[0]) if len(factors) == 1 else None
+        for e in left if len(factors) == 1 else ():
+            whole = quotient(whole, e) if whole is not None else None
+        if whole is None or any(len(m) > 1 for m in whole):
+            return None
+        return r.polynomial(whole).affine
 
 
 def factors_of(e: c_ast.Node) -> list[c_ast.Node]:
@@ -400,7 +447,12 @@ class _Grid:
 
 
 def _arguments(
-    r: Reader, c: User, f: c_ast.FuncDef, own: host_code.Kernel, host: host_code.Host
+    r: Reader,
+    c: User,
+    f: c_ast.FuncDef,
+    own: host_code.Kernel,
+    host: host_code.Host,
+    scratch: dict[str, Array],
 ) -> None:
     for at, p in enumerate(f.decl.type.args.params):
         given = own.arguments.get(at)
@@ -414,14 +466,19 @@ def _arguments(
             continue
         array = given.removeprefix("lx_mem_") if given not in c.cells else given
         cells = {n: x for n, x in c.cells.items() if n == array or n.startswith(f"{array}.")}
-        if given not in host.rooms and cells:
+        if given not in host.own and cells:
             for n, x in cells.items():
                 r.program.arrays[n] = x.array
                 r.bind(p.name + n[len(array) :], Cell(x.array, (None,)))
             continue
-        if given not in host.rooms:
+        if given not in host.own:
             raise Unmodelled(f"the argument {p.name} of {own.name}", line_of(p))
-        raise Unmodelled(f"an array of the host's own, {given}", line_of(p))
+        if given not in scratch:
+            type, _ = r.declared(p.type.type)
+            scratch[given] = Array(given, "scratch", type, (None,), line_of(p))
+            scratch[given].limit = limit_of(r, host.rooms[given], ())
+        r.program.arrays[given] = scratch[given]
+        r.bind(p.name, Cell(scratch[given], (None,)))
 
 
 __all__ = ["Launches", "User", "launches", "replace", "user", "UINT"]

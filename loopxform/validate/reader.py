@@ -144,6 +144,15 @@ class Reader:
             {ONE: isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, at))}
         )
 
+    def polynomial(self, size: Plain) -> Polynomial:
+        total = self.number(0)
+        for m, c in size.items():
+            term = self.number(c)
+            for name in m:
+                term = multiplied(term, self.parameter(name))
+            total = added(total, term)
+        return total
+
     def new_dimension(self, name: str) -> Polynomial:
         """Adds a dimension to the domain."""
         at = self.dims
@@ -983,9 +992,15 @@ class Reader:
 
     def in_range(self, v: Polynomial, type: CType) -> bool:
         """Whether a number fits a type. Signed ones of int and more do: C leaves the rest open."""
-        if type.signed:
-            return type.bits >= 32
-        return self.non_negative(v) and type.bits >= 32
+        if type.bits >= 32:
+            return type.signed or self.non_negative(v)
+        a = v.affine
+        if a is None:
+            return False
+        low = -(1 << (type.bits - 1)) if type.signed else 0
+        high = low + (1 << type.bits) - 1
+        outside = a.lt_set(self.number(low).affine).union(a.gt_set(self.number(high).affine))
+        return bool(self.domain.intersect(outside).is_empty())
 
     def function(self, e: c_ast.FuncCall) -> Value:
         name = e.name.name if isinstance(e.name, c_ast.ID) else ""

@@ -53,12 +53,14 @@ def _validate(
     written = host_code.read(host.read_text(encoding="utf-8"))
     user = programs.user(source, written.name, options)
     touched = memory.footprints(user.program)
-    user.context = memory.defined(user.program, user.context)
-    memory.inside(user.program, touched, user.context)
+    user.context = memory.defined(user.program, programs.accepted(user, written))
+    stored = {s.array for s in user.program.statements}
+    memory.inside(user.program, touched, user.context, stored)
     names: list[str] = []
     for way in programs.launches(user, kernels.read_text(encoding="utf-8"), written):
         names += way.kernels
-        memory.inside(way.program, touched, user.context)
+        stored |= {s.array for s in way.program.statements}
+        memory.inside(way.program, touched, user.context, stored)
         memory.races(way.program)
         _compare(user, way)
     return tuple(dict.fromkeys(names))
