@@ -176,3 +176,12 @@ class Program:
     def __post_init__(self) -> None:
         if self.quotients is None:
             self.quotients = isl.Set.universe(self.space.params())
+
+    def closed(self) -> Program:
+        """The same, where each statement knows what the quotients are that its domain speaks of."""
+        for s in self.statements:
+            s.domain = s.domain.intersect_params(self.quotients)
+            s.cells = s.cells.intersect_params(self.quotients)
+        for b in self.barriers:
+            b.domain = b.domain.intersect_params(self.quotients)
+        return self

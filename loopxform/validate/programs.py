@@ -120,7 +120,7 @@ def _user(
     r.scopes.append({})
     r.order = (Position(1),)
     r.block(items)
-    out = User(f.decl.name, program, names, cells, scalars, context, line_of(f.decl))
+    out = User(f.decl.name, program.closed(), names, cells, scalars, context, line_of(f.decl))
     return out, r.strides
 
 
@@ -186,11 +186,17 @@ def _arrays(
 # ---------------------------------------------------------------- kernels
 
 
-def accepted(c: User, host: host_code.Host) -> isl.Set:
-    """The sizes that the host code does not refuse."""
+def _sizes(c: User) -> Reader:
+    """Reads numbers of the host, which sizes decide."""
     r = Reader(Program(c.program.space), c.parameters)
     r.domain = c.context
     _bind_scalars(r, c)
+    return r
+
+
+def accepted(c: User, host: host_code.Host) -> isl.Set:
+    """The sizes that the host code does not refuse."""
+    r = _sizes(c)
     for g in host.guards:
         for where, holds in _pieces(r, g):
             if holds is False:
@@ -200,9 +206,7 @@ def accepted(c: User, host: host_code.Host) -> isl.Set:
 
 def launches(c: User, kernels: str, host: host_code.Host) -> Iterator[Launches]:
     """Every way through the host code, with the kernels of the file `kernels`."""
-    r = Reader(Program(c.program.space), c.parameters)
-    r.domain = c.context
-    _bind_scalars(r, c)
+    r = _sizes(c)
     for n, cell in c.cells.items():
         room = host.rooms.get(f"lx_mem_{n.partition('.')[0]}")
         if cell.array.extents[:1] == (None,) and room is not None:
@@ -218,7 +222,7 @@ def launches(c: User, kernels: str, host: host_code.Host) -> Iterator[Launches]:
             program = Program(c.program.space)
             for at, step in enumerate(steps):
                 _launch(program, c, host, kernels, step, at, where, scratch, recording)
-        yield Launches(where, program, tuple(host.kernels[_index(s)].name for s in steps))
+        yield Launches(where, program.closed(), tuple(host.kernels[_index(s)].name for s in steps))
 
 
 def _bind_scalars(r: Reader, c: User) -> None:
@@ -308,7 +312,7 @@ def _launch(
         for name, array in scratch.items():
             if array.extents == (None,) and r.strides.get(name):
                 array.extents = (None, *extents_of(r.strides[name]))
-                array.limit = limit_of(r, host.rooms[name], array.extents[1:])
+                array.limit = limit_of(_sizes(c), host.rooms[name], array.extents[1:])
 
 
 def limit_of(r: Reader, count: c_ast.Node, inner: tuple[Plain | None, ...]) -> isl.PwAff | None:
@@ -476,7 +480,7 @@ def _arguments(
         if given not in scratch:
             type, _ = r.declared(p.type.type)
             scratch[given] = Array(given, "scratch", type, (None,), line_of(p))
-            scratch[given].limit = limit_of(r, host.rooms[given], ())
+            scratch[given].limit = limit_of(_sizes(c), host.rooms[given], ())
         r.program.arrays[given] = scratch[given]
         r.bind(p.name, Cell(scratch[given], (None,)))
 

@@ -168,6 +168,43 @@ class Reader:
                 return found.lifted(self.dims) if isinstance(found, Polynomial) else found
         raise Unmodelled(f"the name {name}", line_of(node))
 
+    known: dict[str, Polynomial] = field(default_factory=dict)
+    """What whole variables hold here, where iterations and parameters decide it."""
+
+    def keep(self, cell: Cell, value: Any) -> None:
+        """What a variable holds from here on."""
+        if cell.extents or not cell.array.type.whole or cell.array.kind != "private":
+            return
+        if isinstance(value, Polynomial) and value.affine is not None and not self.flags[cell.depth :]:
+            self.known[cell.array.name] = value
+        else:
+            self.known.pop(cell.array.name, None)
+
+    def forget(self, s: c_ast.Node | None) -> None:
+        """What a statement that may run any number of times stores to is not known."""
+        for name in stored_in(s):
+            for scope in self.scopes:
+                cell = scope.get(name)
+                if isinstance(cell, Cell):
+                    self.known.pop(cell.array.name, None)
+
+    def met(self, ways: list[tuple[isl.Set, dict[str, Polynomial]]]) -> dict[str, Polynomial]:
+        """What variables hold where several ways meet, each on its part of the domain."""
+        out: dict[str, Polynomial] = {}
+        for name in set.intersection(*(set(k) for _, k in ways)) if ways else ():
+            values = [k[name] for _, k in ways]
+            if all(v is values[0] for v in values):
+                out[name] = values[0]
+                continue
+            total = None
+            for where, k in ways:
+                part = k[name].lifted(self.dims).affine
+                assert part is not None
+                part = part.intersect_domain(where)
+                total = part if total is None else total.union_add(part)
+            out[name] = Polynomial({ONE: total.coalesce()})
+        return out
+
     def bind(self, name: str, value: Binding) -> None:
         self.scopes[-1][name] = value
 
@@ -380,6 +417,7 @@ class Reader:
 
     def loop(self, s: c_ast.For) -> None:
         line = line_of(s)
+        self.forget(s)
         with self.within():
             name, start = self.first(s)
             step = self.step(s, name)
@@ -413,6 +451,7 @@ class Reader:
             if name in stored_in(s.stmt):
                 raise Unmodelled(f"a loop that changes its counter {name}", line)
             self.in_block(s.stmt)
+        self.forget(s)
 
     def in_block(self, s: c_ast.Node | None) -> None:
         if isinstance(s, c_ast.Compound):
@@ -486,7 +525,9 @@ class Reader:
     def branch(self, s: c_ast.If) -> None:
         pieces = self.condition(s.cond)
         barriers = self.in_phase
+        before, ways = dict(self.known), []
         for where, holds in pieces:
+            self.known = dict(before)
             if isinstance(holds, bool):
                 body = s.iftrue if holds else s.iffalse
                 if body is not None:
@@ -494,6 +535,7 @@ class Reader:
                         if barriers and has_barrier(body):
                             self.uniform(s)
                         self.in_block(body)
+                ways.append((where, self.known))
                 continue
             if barriers:
                 raise Unmodelled("a barrier under a condition on data", line_of(s))
@@ -508,6 +550,9 @@ class Reader:
                         self.flags = (*self.flags, (flag, negated))
                         self.in_block(body)
                         self.flags = self.flags[:-1]
+                        self.forget(body)
+            ways.append((where, self.known))
+        self.known = self.met(ways)
 
     flags: tuple[tuple[Cell, bool], ...] = ()
 
@@ -595,6 +640,8 @@ class Reader:
                 old, said = self.element(cell, places, node), self.element(flag, (), node)
                 first, second = (old, e) if negated else (e, old)
                 e = ex.operation("?:", (said, first, second), cell.array.type)
+        if not always:
+            self.keep(cell, value[0])
         name = f"{self.prefix}S{len(self.program.statements)}"
         cells = self.cells(cell, places, node)
         domain = self.domain.set_tuple_name(name)
@@ -777,6 +824,9 @@ class Reader:
         if isinstance(bound, Cell):
             if bound.extents or bound.array.kind in ("global", "scratch"):
                 raise Unmodelled(f"the array {e.name} as a pointer", line_of(e))
+            held = self.known.get(bound.array.name)
+            if held is not None:
+                return held.lifted(self.dims), bound.array.type
             return self.element(bound, (), e), bound.array.type
         if isinstance(bound, Whole):
             return bound.value.lifted(self.dims), bound.type
@@ -1020,6 +1070,10 @@ class Reader:
             if name == "abs":
                 return Polynomial({ONE: a.max(a.neg())}), INT
             b = whole[1].affine
+            if self.domain.is_subset(a.ge_set(b)):
+                return whole[0 if name == "max" else 1], type
+            if self.domain.is_subset(a.le_set(b)):
+                return whole[1 if name == "max" else 0], type
             return Polynomial({ONE: a.min(b) if name == "min" else a.max(b)}), type
         found = ex.library(name, [t for _, t in values], self.in_kernel)
         if found is None:

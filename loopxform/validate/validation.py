@@ -60,7 +60,8 @@ def _validate(
     for way in programs.launches(user, kernels.read_text(encoding="utf-8"), written):
         names += way.kernels
         stored |= {s.array for s in way.program.statements}
-        memory.inside(way.program, touched, user.context, stored)
+        here = user.context.intersect_params(way.program.quotients)
+        memory.inside(way.program, touched, here, stored)
         memory.races(way.program)
         _compare(user, way)
     return tuple(dict.fromkeys(names))
