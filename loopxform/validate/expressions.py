@@ -55,7 +55,25 @@ def operation(name: str, operands: Sequence[Expr], type: CType) -> Expr:
                 return Operation("min", (a, b), type)
             if same(x, b) and same(y, a):
                 return Operation("max", (a, b), type)
-    return Operation(name, operands, type)
+    return folded(name, operands, type) or Operation(name, operands, type)
+
+
+def folded(name: str, operands: Sequence[Expr], type: CType) -> Number | None:
+    """Arithmetic of numbers, rounded as C rounds it."""
+    if name not in ("+", "-", "*", "/", "cast") or type.kind != "float":
+        return None
+    values = [x.value for x in operands if isinstance(x, Number)]
+    if len(values) != len(operands):
+        return None
+    if name == "cast":
+        return number(values[0], type)
+    kind = {32: np.float32, 64: np.float64}.get(type.bits)
+    if kind is None:
+        return None
+    a, b = map(kind, values)
+    with np.errstate(all="ignore"):
+        value = {"+": a + b, "-": a - b, "*": a * b, "/": np.divide(a, b)}[name]
+    return Number(float(value), type)
 
 
 def _zero_like(e: Expr) -> Expr:
@@ -119,7 +137,7 @@ def converted(e: Expr, of: CType, to: CType, zero: Expr) -> Expr:
         return e
     if isinstance(e, Number) and to.kind == "float":
         return number(e.value, to)
-    return Operation("cast", (e,), to)
+    return operation("cast", (e,), to)
 
 
 def library(name: str, types: Sequence[CType], kernel: bool) -> tuple[str, CType, CType] | None:
@@ -138,6 +156,16 @@ def library(name: str, types: Sequence[CType], kernel: bool) -> tuple[str, CType
         if name == f"{plain}f" and not kernel:
             return plain, FLOAT, FLOAT
     return None
+
+
+INFINITE = {
+    "__builtin_inff": FLOAT, "__builtin_inf": DOUBLE, "__builtin_huge_valf": FLOAT,
+    "__builtin_huge_val": DOUBLE, "INFINITY": FLOAT, "HUGE_VALF": FLOAT, "HUGE_VAL": DOUBLE,
+}  # fmt: skip
+
+
+def infinity(name: str) -> tuple[Number, CType]:
+    return Number(float("inf"), INFINITE[name]), INFINITE[name]
 
 
 def floating(text: str) -> float:

@@ -39,6 +39,7 @@ class User:
     scalars: dict[str, CType]
     context: isl.Set
     line: int
+    constants: dict[str, tuple[float, ...]]
 
 
 @dataclass
@@ -120,7 +121,7 @@ def _user(
     r.scopes.append({})
     r.order = (Position(1),)
     r.block(items)
-    out = User(f.decl.name, program.closed(), names, cells, scalars, context, line_of(f.decl))
+    out = User(f.decl.name, program.closed(), names, cells, scalars, context, line_of(f.decl), text.constants(tree))
     return out, r.strides
 
 
@@ -290,7 +291,8 @@ def _launch(
     recording: bool,
 ) -> None:
     own = host.kernels[_index(step)]
-    functions = text.kernels(kernels, own.macros)
+    tree = text.kernels(kernels, own.macros)
+    functions = text.functions(tree)
     if own.name not in functions:
         raise Unmodelled(f"the kernel {own.name}, which is not in the file")
     f = functions[own.name]
@@ -304,6 +306,10 @@ def _launch(
     r.call = grid
     r.stored = stored_in(f.body)
     r.recording = recording
+    for name, numbers in text.constants(tree).items():
+        if c.constants.get(name) == numbers and name in c.cells:
+            r.program.arrays[name] = c.cells[name].array
+            r.bind(name, Cell(c.cells[name].array, (None,)))
     _arguments(r, c, f, own, host, scratch)
     r.launch, r.in_phase = (Position(at),), True
     r.scopes.append({})

@@ -68,9 +68,12 @@ class Digits:
     that are counted by a product. Their sizes are parameters, so the number is no affine one."""
 
     digits: tuple[tuple[Polynomial, Polynomial], ...]
+    divisors: tuple[Polynomial, ...] = ()
+    """By which it is divided as well."""
 
     def lifted(self, dims: int) -> Digits:
-        return Digits(tuple((d.lifted(dims), s.lifted(dims)) for d, s in self.digits))
+        digits = tuple((d.lifted(dims), s.lifted(dims)) for d, s in self.digits)
+        return Digits(digits, tuple(d.lifted(dims) for d in self.divisors))
 
 
 @dataclass
@@ -119,6 +122,28 @@ class Reader:
             space = space.set_dim_name(isl.dim_type.param, at, name)
         aff = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.param, at)
         return Polynomial({ONE: isl.PwAff.from_aff(aff)})
+
+    def quotient_of(self, x: Polynomial, n: int) -> Polynomial | None:
+        """x / n, where what iterations decide of it is a multiple of n."""
+        a = x.affine
+        if a is None or a.n_piece() != 1:
+            return None
+        ((_, aff),) = a.get_pieces()
+        if aff.dim(isl.dim_type.div) or not aff.get_denominator_val().is_one():
+            return None
+        moving = self.number(0)
+        for d in range(aff.dim(isl.dim_type.in_)):
+            c = int(aff.get_coefficient_val(isl.dim_type.in_, d).to_python())
+            if c % n:
+                return None
+            if c:
+                moving = added(moving, multiplied(self.dimension(d), self.number(c)))
+        q = self.quotient(added(x, moving, -1), n)
+        v = moving.affine
+        assert v is not None
+        if q is None:
+            return None
+        return added(q, Polynomial({ONE: v.scale_down_val(isl.Val(n))}))
 
     def quotient(self, x: Polynomial, n: int) -> Polynomial | None:
         """x / n for an x that parameters alone decide, as a parameter of its own: isl sees less in
@@ -235,11 +260,36 @@ class Reader:
     def block(self, items: Sequence[c_ast.Node] | None) -> None:
         items = list(items or ())
         for at, s in enumerate(items):
-            if isinstance(s, c_ast.If) and _only(s.iftrue, c_ast.Continue) and s.iffalse is None:
-                rest = c_ast.Compound(items[at + 1 :])
-                self.placed(at, c_ast.If(s.cond, c_ast.EmptyStatement(), rest, s.coord))
+            if isinstance(s, c_ast.If) and (skipped := _before_continue(s.iftrue)) is not None:
+                rest = [*([s.iffalse] if s.iffalse is not None else []), *items[at + 1 :]]
+                then, other = c_ast.Compound(skipped), c_ast.Compound(rest)
+                self.placed(at, c_ast.If(s.cond, then, other, s.coord))
                 return
+            counting = self.counting(s, items[:at])
+            if counting is not None:
+                s = counting
             self.placed(at, s)
+
+    def counting(self, s: c_ast.Node, before: list[c_ast.Node]) -> c_ast.Node | None:
+        """`while (n--)` and `for (k = n; k-- > 0;)` as loops over the numbers that their bodies see."""
+        cond, body = getattr(s, "cond", None), getattr(s, "stmt", None)
+        if not isinstance(s, c_ast.While | c_ast.For) or getattr(s, "next", None) is not None:
+            return None
+        if isinstance(cond, c_ast.BinaryOp) and cond.op in (">", "!=") and _is_zero(cond.right):
+            cond = cond.left
+        if not (isinstance(cond, c_ast.UnaryOp) and cond.op == "p--" and isinstance(cond.expr, c_ast.ID)):
+            return None
+        name = cond.expr
+        start: c_ast.Node = name
+        if isinstance(s, c_ast.For) and s.init is not None:
+            init = s.init.decls[0] if isinstance(s.init, c_ast.DeclList) else s.init
+            start = init.init if isinstance(init, c_ast.Decl) else init.rvalue
+        del before
+        one = c_ast.Constant("int", "1")
+        init = c_ast.Assignment("=", name, c_ast.BinaryOp("-", start, one), s.coord)
+        down = c_ast.Assignment("-=", name, one, s.coord)
+        holds = c_ast.BinaryOp(">=", name, c_ast.Constant("int", "0"))
+        return c_ast.For(init, holds, down, body, s.coord)
 
     def placed(self, at: int, s: c_ast.Node) -> None:
         """A statement at a place of its sequence, which the barriers around it are ordered by."""
@@ -417,11 +467,15 @@ class Reader:
 
     def loop(self, s: c_ast.For) -> None:
         line = line_of(s)
+        name, start = self.first(s)
+        first, _ = self.expr(start)
         self.forget(s)
+        after = None
         with self.within():
-            name, start = self.first(s)
             step = self.step(s, name)
-            lo = self.affine(start, s)
+            if not isinstance(first, Polynomial):
+                raise Unmodelled("a loop whose start data decide", line)
+            lo = self.affine_of(first, s)
             trip = self.new_dimension(name).affine
             low = lo.add_dims(isl.dim_type.in_, 1)
             zero = self.number(0).affine
@@ -450,8 +504,42 @@ class Reader:
                 self.order = (*self.order, position)
             if name in stored_in(s.stmt):
                 raise Unmodelled(f"a loop that changes its counter {name}", line)
+            after = self.left_at(s, name, lo, step)
             self.in_block(s.stmt)
         self.forget(s)
+        counter = next((c[name] for c in reversed(self.scopes) if name in c), None)
+        if isinstance(counter, Cell):
+            self.known.pop(counter.array.name, None)
+            if after is not None:
+                self.known[counter.array.name] = after
+            elif name in self.read_after:
+                raise Unmodelled(f"{name} behind its loop", line)
+
+    read_after: frozenset[str] = frozenset()
+
+    def left_at(self, s: c_ast.For, name: str, lo: isl.PwAff, step: int) -> Polynomial | None:
+        """What the counter of `for (...; i < end; i += step)` holds behind the loop."""
+        c = s.cond
+        if step < 1 or not (isinstance(c, c_ast.BinaryOp) and c.op in ("<", "<=")):
+            return None
+        left, more = c.left, 0
+        if isinstance(left, c_ast.BinaryOp) and left.op == "+" and isinstance(left.right, c_ast.Constant):
+            left, more = left.left, int(left.right.value)
+        if not (isinstance(left, c_ast.ID) and left.name == name):
+            return None
+        dims = lo.dim(isl.dim_type.in_)
+        domain = self.domain.project_out(isl.dim_type.set, dims, self.dims - dims)
+        with self.within(domain=domain):
+            end, _ = self.expr(c.right)
+            if not isinstance(end, Polynomial) or end.affine is None:
+                return None
+            last = added(end, self.number(more - (c.op == "<=")), -1)
+            count = added(last, Polynomial({ONE: lo}), -1)
+            trips = self.arithmetic("/", added(count, self.number(step - 1)), self.number(step), INT, s)
+            if trips is None or trips.affine is None:
+                return None
+            some = trips.affine.max(self.number(0).affine)
+            return Polynomial({ONE: lo.add(some.scale_val(isl.Val(step)))})
 
     def in_block(self, s: c_ast.Node | None) -> None:
         if isinstance(s, c_ast.Compound):
@@ -489,6 +577,10 @@ class Reader:
 
     def first(self, s: c_ast.For) -> tuple[str, c_ast.Node]:
         init = s.init
+        if init is None:
+            counter = s.next.expr if isinstance(s.next, c_ast.UnaryOp) else getattr(s.next, "lvalue", None)
+            if isinstance(counter, c_ast.ID):
+                return counter.name, counter
         if isinstance(init, c_ast.DeclList) and len(init.decls) == 1 and init.decls[0].init is not None:
             d = init.decls[0]
             if not self.declared(d.type)[0].whole:
@@ -759,12 +851,6 @@ class Reader:
         v, t = value
         return ex.whole(v, t) if isinstance(v, Polynomial) else v
 
-    def affine(self, e: c_ast.Node, node: c_ast.Node) -> isl.PwAff:
-        v, _ = self.expr(e)
-        if not isinstance(v, Polynomial):
-            raise Unmodelled("a loop whose start data decide", line_of(node))
-        return self.affine_of(v, node)
-
     def affine_of(self, v: Polynomial | Expr, node: c_ast.Node) -> isl.PwAff:
         a = v.affine if isinstance(v, Polynomial) else None
         if a is None:
@@ -816,6 +902,8 @@ class Reader:
         return self.number(value), type
 
     def variable(self, e: c_ast.ID) -> Value:
+        if e.name in ex.INFINITE:
+            return ex.infinity(e.name)
         if e.name in ("true", "false"):
             return self.number(int(e.name == "true")), INT
         bound = self.find(e.name, e)
@@ -925,11 +1013,21 @@ class Reader:
     def digit(self, op: str, x: Digits, y: Polynomial, node: c_ast.Node) -> Any:
         """Of a number divided by the size of its last digit."""
         *rest, (last, size) = x.digits
-        if not rest or not self.alike(size, y):
-            raise Unmodelled("the number of a group, divided by another number", line_of(node))
-        if op == "%":
+        if op == "%" and rest and not x.divisors and self.alike(size, y):
             return last
-        return rest[0][0] if len(rest) == 1 else Digits(tuple(rest))
+        if op == "/":
+            digits, divisors = list(x.digits), [*x.divisors, y]
+            while divisors and len(digits) > 1:
+                at = next((d for d in divisors if self.alike(digits[-1][1], d)), None)
+                if at is None:
+                    break
+                divisors.remove(at)
+                digits.pop()
+            if not divisors and len(digits) == 1:
+                return digits[0][0]
+            if len(digits) > 1:
+                return Digits(tuple(digits), tuple(divisors))
+        raise Unmodelled("the number of a group, divided by another number", line_of(node))
 
     def alike(self, a: Polynomial, b: Polynomial) -> bool:
         """Whether two numbers are equal in every instance."""
@@ -971,7 +1069,7 @@ class Reader:
         if op in ("/", "%") and n > 0:
             by = self.number(n).affine
             positive = self.non_negative(x)
-            if n > 1 and (named := self.quotient(x, n)) is not None:
+            if n > 1 and (named := self.quotient_of(x, n)) is not None:
                 q = named.affine
                 assert q is not None
                 if not positive:  # C rounds towards zero
@@ -1059,6 +1157,8 @@ class Reader:
             special = self.call(self, name, arguments, e)
             if special is not None:
                 return special
+        if name in ex.INFINITE:
+            return ex.infinity(name)
         if name in self.functions:
             return self.inlined(self.functions[name], arguments, e)
         values = [self.expr(a) for a in arguments]
@@ -1187,8 +1287,16 @@ def _sole(s: c_ast.Node | None) -> c_ast.Node | None:
     return s
 
 
-def _only(s: c_ast.Node | None, kind: type) -> bool:
-    return isinstance(_sole(s), kind)
+def _before_continue(s: c_ast.Node | None) -> list[c_ast.Node] | None:
+    """What stands in front of the `continue` that a branch ends with; None where it has none."""
+    items = list(s.block_items or ()) if isinstance(s, c_ast.Compound) else [s]
+    if items and isinstance(items[-1], c_ast.Continue):
+        return items[:-1]
+    return None
+
+
+def _is_zero(e: c_ast.Node) -> bool:
+    return isinstance(e, c_ast.Constant) and e.value == "0"
 
 
 def line_of(node: c_ast.Node | None) -> int:

@@ -76,8 +76,8 @@ def parsed(text: str, name: str = "") -> c_ast.FileAST:
         raise Unmodelled(f"{name or 'the text'} is not read: {e}") from e
 
 
-def kernels(text: str, macros: dict[str, str]) -> dict[str, c_ast.FuncDef]:
-    """The functions of a file of OpenCL C by their names, with these macros."""
+def kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:
+    """A file of OpenCL C with these macros."""
     for name in macros:
         text = re.sub(rf"^[ \t]*#[ \t]*(define|undef)[ \t]+{name}\b.*$", "", text, flags=re.M)
     text = re.sub(r'_Pragma\("[^"]*"\)', "", text)
@@ -86,7 +86,31 @@ def kernels(text: str, macros: dict[str, str]) -> dict[str, c_ast.FuncDef]:
     body = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", body, flags=re.M)
     body = re.sub(r"\b__local\b|\blocal\b", LOCAL, body)
     body = re.sub(r"\b(__kernel|kernel|__global|global|__private|__constant|volatile)\b", "", body)
-    return functions(parsed(KERNEL_TYPES + "\n" + body, "kernel"))
+    return parsed(KERNEL_TYPES + "\n" + body, "kernel")
+
+
+def constants(tree: c_ast.FileAST) -> dict[str, tuple[float, ...]]:
+    """The numbers of arrays and variables of a file that nothing changes."""
+    out: dict[str, tuple[float, ...]] = {}
+    for d in tree.ext:
+        if isinstance(d, c_ast.Decl) and isinstance(d.init, c_ast.InitList):
+            numbers = _numbers(d.init)
+            if numbers is not None:
+                out[d.name] = numbers
+    return out
+
+
+def _numbers(e: c_ast.Node) -> tuple[float, ...] | None:
+    if isinstance(e, c_ast.InitList):
+        parts = [_numbers(x) for x in e.exprs]
+        return None if None in parts else tuple(x for p in parts for x in p or ())
+    if isinstance(e, c_ast.UnaryOp) and e.op == "-":
+        inner = _numbers(e.expr)
+        return None if inner is None else tuple(-x for x in inner)
+    if isinstance(e, c_ast.Constant) and e.type != "char":
+        text = e.value.rstrip("fFlLuU") if not e.value.lower().startswith("0x") else e.value
+        return (float.fromhex(text) if "x" in text.lower() else float(text),)
+    return None
 
 
 def user_file(path: Path, options: Sequence[str]) -> c_ast.FileAST:
