@@ -13,6 +13,7 @@ that ran earlier.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -29,6 +30,7 @@ from loopxform.validate.model import (
     Read,
     Scalar,
     Statement,
+    Undefined,
     Whole,
 )
 
@@ -240,7 +242,7 @@ class Comparison:
             self._same_number(a, x, b, y, relation)
             return
         if isinstance(x, Number) and isinstance(y, Number):
-            if x.value != y.value and not (x.value != x.value and y.value != y.value):
+            if not same_number(x.value, y.value):
                 raise Different(f"the number {y.value:g}, not {x.value:g}", a.line, b.line)
             if x.type != y.type:
                 raise Different("a number of another type", a.line, b.line)
@@ -321,6 +323,11 @@ def widened(relation: isl.Map, a: Side, b: Side) -> isl.Map:
     return hull
 
 
+def same_number(a: float, b: float) -> bool:
+    """To the last bit, but for which NaN it is."""
+    return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+
+
 def _kind(e: Expr) -> str:
     match e:
         case Operation():
@@ -338,6 +345,8 @@ def described(e: Expr | None, s: Side) -> str:
             return {"?:": "a choice", "cast": f"a conversion to {e.type.kind}{e.type.bits}"}.get(
                 e.name, f"{e.name}"
             )
+        case Undefined():
+            return "what nothing was stored to"
         case Number():
             return f"the number {e.value:g}"
         case Whole():

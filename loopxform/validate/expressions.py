@@ -17,6 +17,7 @@ from loopxform.validate.model import (
     Operation,
     Read,
     Scalar,
+    Undefined,
     Whole,
     operands_of,
 )
@@ -222,4 +223,4 @@ def same(a: Expr, b: Expr) -> bool:
     return len(x) == len(y) and all(map(same, x, y))
 
 
-__all__ = ["COMMUTATIVE", "COMPARED", "Cases", "Operation", "operation", "same", "truth"]
+__all__ = ["COMMUTATIVE", "COMPARED", "Cases", "Operation", "Undefined", "operation", "same", "truth"]

@@ -50,6 +50,8 @@ def read(text: str) -> Host:
     launch = _function(text, f"static void lx_launch_{name}(")
     kernels = _kernels(text, name, launch)
     run = functions(parsed(_prelude(_function(text, f"static void lx_run_{name}(")), "host"))
+    for function in (f"lx_launch_{name}", f"lx_run_{name}"):
+        _passed_alike(text, function)
     guards: list[c_ast.Node] = []
     if f"lx_refusal_{name}(" in text:
         refusal = _function(text, f"static const char *lx_refusal_{name}(")
@@ -57,7 +59,7 @@ def read(text: str) -> Host:
         guards = list(_holding(tree))
     strings = re.search(rf"lx_source_{name}\[\] = \{{(.*?)^\}};", text, flags=re.M | re.S)
     source = "".join(
-        bytes(s, "utf-8").decode("unicode_escape")
+        bytes(s.replace(r"\?", "?"), "utf-8").decode("unicode_escape")
         for s in re.findall(r'"((?:[^"\\]|\\.)*)"', strings[1] if strings else "")
     )
     return Host(name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(text), own_rooms(launch), source)
@@ -106,6 +108,16 @@ def _kernels(text: str, name: str, launch: str) -> tuple[Kernel, ...]:
         Kernel(n, (int(x), int(y), int(z)), macros[int(p)], arguments[k])
         for k, (n, p, x, y, z) in enumerate(rows)
     )
+
+
+def _passed_alike(text: str, function: str) -> None:
+    """Each call passes what the parameters of a function are called."""
+    head = re.search(rf"^static void {function}\(([^)]*)\)", text, flags=re.M)
+    names = [p.split()[-1].lstrip("*") for p in head[1].split(",")][1:] if head else []
+    for call in re.findall(rf"^\s+{function}\((.*)\);", text, flags=re.M):
+        given = [re.sub(r"\(\w+\)|\blx_mem_", "", a).strip() for a in call.split(",")][1:]
+        if given != names:
+            raise Unmodelled(f"a call of {function} with other arguments")
 
 
 def _rooms(launch: str) -> dict[str, c_ast.Node]:

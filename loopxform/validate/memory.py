@@ -134,16 +134,19 @@ def _races_of_launch(p: Program, n: int, by_array: dict[str, list[Access]]) -> N
     here = [s for s in p.statements if s.launch[0].place == n]
     parts = [(s.domain, s.phase) for s in here] + [(b.domain, b.phase) for b in barriers]
     times = dict(zip([id(x) for x in (*here, *barriers)], phase_times(parts)))
-    waits = None
+    waits: dict[str, isl.Set] = {}
     for b in barriers:
         at = _grouped(times[id(b)], b.groups).range()
-        waits = at if waits is None else waits.union(at)
+        for fence in b.fences:
+            waits[fence] = waits[fence].union(at) if fence in waits else at
     for name, all_ in by_array.items():
+        kind = p.arrays[name].kind
+        fence = "local" if kind == "local" else "global"
         ours = [a for a in all_ if a.statement.launch[0].place == n]
         stores = [a for a in ours if a.stores]
         for s in stores:
             for a in ours:
-                _races_of(s, a, times, waits, name, p.arrays[name].kind)
+                _races_of(s, a, times, waits.get(fence), name, kind)
 
 
 def _grouped(time: isl.Map, groups: tuple[int, ...]) -> isl.Map:

@@ -77,7 +77,14 @@ class Cases:
     type: CType
 
 
-Expr = Number | Scalar | Whole | Read | Gather | Operation | Cases
+@dataclass(frozen=True, eq=False)
+class Undefined:
+    """What a variable holds that was declared and not stored to since."""
+
+    type: CType
+
+
+Expr = Number | Scalar | Whole | Read | Gather | Operation | Cases | Undefined
 
 
 def operands_of(e: Expr) -> tuple[Expr, ...]:
@@ -131,7 +138,6 @@ class Statement:
     order: tuple[Position, ...] = ()
     groups: tuple[int, ...] = ()
     items: tuple[int, ...] = ()
-    atomic: bool = False
 
     def reads(self) -> Iterator[Read]:
         return (x for x in nodes(self.value) if isinstance(x, Read))
@@ -146,6 +152,8 @@ class Barrier:
     phase: tuple[Position, ...]
     groups: tuple[int, ...]
     line: int
+    fences: frozenset[str] = frozenset()
+    """Which memory it orders: local, global."""
 
 
 @dataclass

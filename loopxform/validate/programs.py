@@ -12,7 +12,7 @@ from pycparser import c_ast
 
 from loopxform.validate import host as host_code
 from loopxform.validate import text
-from loopxform.validate.ctypes import LONG, UINT, ULONG, CType, named
+from loopxform.validate.ctypes import BOOL, LONG, UINT, ULONG, CType, named
 from loopxform.validate.model import Array, Position, Program, Scalar
 from loopxform.validate.polynomials import (
     ONE,
@@ -187,6 +187,20 @@ def _arrays(
 # ---------------------------------------------------------------- kernels
 
 
+def ranges(c: User) -> isl.Set:
+    """What the types of the parameters hold."""
+    out = isl.Set.universe(c.program.space)
+    r = Reader(Program(c.program.space), c.parameters)
+    for n in c.parameters:
+        t = c.scalars[n]
+        low = -(1 << (t.bits - 1)) if t.signed else 0
+        a = r.parameter(n).affine
+        assert a is not None
+        out = out.intersect(a.ge_set(r.number(low).affine))
+        out = out.intersect(a.le_set(r.number(low + (1 << t.bits) - 1).affine))
+    return out.params()
+
+
 def _sizes(c: User) -> Reader:
     """Reads numbers of the host, which sizes decide."""
     r = Reader(Program(c.program.space), c.parameters)
@@ -296,9 +310,13 @@ def _launch(
     if own.name not in functions:
         raise Unmodelled(f"the kernel {own.name}, which is not in the file")
     f = functions[own.name]
+    built = text.functions(text.kernels(host.source, own.macros)).get(own.name)
+    if built is None or text.written(built) != text.written(f):
+        raise Unmodelled(f"the kernel {own.name}, which the host code holds otherwise")
     r = Reader(program, c.parameters, {n: g for n, g in functions.items() if n != own.name})
     r.domain, r.prefix, r.in_kernel = where, f"L{at}.", True
     _bind_scalars(r, c)
+    r.ranges = ranges(c)
     grid = _Grid(r, f, own.shape)
     counts = [grid.count(e) for e in step.args.exprs[2:5]]
     grid.number_groups(counts)
@@ -310,7 +328,7 @@ def _launch(
         if c.constants.get(name) == numbers and name in c.cells:
             r.program.arrays[name] = c.cells[name].array
             r.bind(name, Cell(c.cells[name].array, (None,)))
-    _arguments(r, c, f, own, host, scratch)
+    _arguments(r, c, f, own, host, scratch, tree)
     r.launch, r.in_phase = (Position(at),), True
     r.scopes.append({})
     r.block(f.body.block_items)
@@ -463,6 +481,7 @@ def _arguments(
     own: host_code.Kernel,
     host: host_code.Host,
     scratch: dict[str, Array],
+    tree: c_ast.FileAST,
 ) -> None:
     for at, p in enumerate(f.decl.type.args.params):
         given = own.arguments.get(at)
@@ -478,6 +497,7 @@ def _arguments(
         cells = {n: x for n, x in c.cells.items() if n == array or n.startswith(f"{array}.")}
         if given not in host.own and cells:
             for n, x in cells.items():
+                same_type(r, x.array, n[len(array) :], p, tree)
                 r.program.arrays[n] = x.array
                 r.bind(p.name + n[len(array) :], Cell(x.array, (None,)))
             continue
@@ -489,6 +509,26 @@ def _arguments(
             scratch[given].limit = limit_of(_sizes(c), host.rooms[given], ())
         r.program.arrays[given] = scratch[given]
         r.bind(p.name, Cell(scratch[given], (None,)))
+
+
+def same_type(
+    r: Reader, array: Array, member: str, p: c_ast.Decl, tree: c_ast.FileAST
+) -> None:
+    """The elements are those of the user's array, and structs have the same members in the same
+    order."""
+    inner = p.type.type
+    if not member:
+        type, _ = r.declared(inner)
+    else:
+        names = getattr(inner.type, "names", None) or [inner.type.name]
+        struct = _structs(tree).get(names[-1])
+        types = {m.name: m.type for m in (struct.decls if struct is not None else ())}
+        if member[1:] not in types:
+            raise Unmodelled(f"the member {member} of {p.name}", line_of(p))
+        type, _ = r.declared(types[member[1:]])
+    stored = CType("int", 8, False) if array.type == BOOL else array.type
+    if type != stored:
+        raise Unmodelled(f"the type of {p.name}", line_of(p))
 
 
 __all__ = ["Launches", "User", "launches", "replace", "user", "UINT"]

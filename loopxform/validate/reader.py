@@ -361,7 +361,9 @@ class Reader:
         if inner and not everyone.intersect(self._projected(self.domain)).is_subset(self.domain):
             raise Unmodelled("a barrier that some items of a group may not reach", line_of(s))
         self.program.barriers.append(
-            Barrier(self.domain, self.launch, self.phase, self.groups, line_of(s))
+            Barrier(
+                self.domain, self.launch, self.phase, self.groups, line_of(s), _fences(s)
+            )
         )
 
     def _projected(self, domain: isl.Set) -> isl.Set:
@@ -409,6 +411,8 @@ class Reader:
         self.bind(d.name, cell)
         if d.init is not None:
             self.filled(cell, d.init, d)
+        elif not local and any(p.iterator is not None for p in (*self.phase, *self.order)):
+            self.undefined(cell, d)
 
     def constant(self, d: c_ast.Decl) -> bool:
         """Whether nothing stores to a variable behind its declaration."""
@@ -427,11 +431,21 @@ class Reader:
                 if len(init.exprs) == cell.extents[0]:
                     return
                 raise Unmodelled("an array of which only the first elements are given", line_of(node))
-        flat = init
+        flat: c_ast.Node = init
         while isinstance(flat, c_ast.InitList) and len(flat.exprs) == 1:
             flat = flat.exprs[0]
         if not isinstance(flat, c_ast.Constant) or float(flat.value.rstrip("fFuUlL")) != 0:
             raise Unmodelled(f"how {cell.array.name} begins", line_of(node))
+        zero = self.cast((self.number(0), INT), cell.array.type, node)
+        self.everywhere(cell, zero, node)
+
+    def undefined(self, cell: Cell, node: c_ast.Node) -> None:
+        """What an earlier iteration left in a variable does not count."""
+        self.everywhere(cell, (ex.Undefined(cell.array.type), cell.array.type), node)
+        self.known.pop(cell.array.name, None)
+
+    def everywhere(self, cell: Cell, value: Value, node: c_ast.Node) -> None:
+        """Stores a value in each element."""
         with self.within(order=self.order):
             places = []
             for e in cell.extents:
@@ -439,9 +453,9 @@ class Reader:
                 self.order = (*self.order, Position(iterator=self.dims - 1))
                 self.domain = self.domain.intersect(self.between(at, 0, e))
                 places.append(at)
-            places = [p.lifted(self.dims) for p in places]
-            zero = self.cast((self.number(0), INT), cell.array.type, node)
-            self.store(cell, tuple(places), zero, node)
+            v, t = value
+            lifted = v.lifted(self.dims) if isinstance(v, Polynomial) else v
+            self.store(cell, tuple(p.lifted(self.dims) for p in places), (lifted, t), node)
 
     def between(self, value: Polynomial, low: int, high: int) -> isl.Set:
         v = value.affine
@@ -1003,12 +1017,37 @@ class Reader:
         if isinstance(x, Polynomial) and isinstance(y, Polynomial):
             known = self.arithmetic(op, x, y, type, node)
             if known is not None:
+                if op in ("+", "-", "*", "<<"):
+                    self.fits(known, type, node)
                 return known, (INT if op in ex.COMPARED else type)
         left = self.expression(self.cast(a, type, node))
         right = self.expression(self.cast(b, promoted(t) if shift else type, node))
         if op in ex.COMPARED:
             return ex.operation(op, (left, right), INT), INT
         return ex.operation(op, (left, right), type), type
+
+    ranges: isl.Set = None
+    """What the types of the parameters hold."""
+
+    def fits(self, value: Polynomial, type: CType, node: c_ast.Node) -> None:
+        """Raises Unmodelled where 32 bits may be too few. C leaves it open what signed numbers do
+        then, so the user's own never leave their type."""
+        if type.bits > 32 or (type.signed and not self.in_kernel):
+            return
+        a = value.affine
+        if a is None:
+            raise Unmodelled("a number that 32 bits may not hold", line_of(node))
+        number = constant_of(a)
+        low = -(1 << 31) if type.signed else 0
+        high = low + (1 << 32) - 1
+        if number is not None:
+            outside = not low <= number <= high
+        else:
+            over = a.gt_set(self.number(high).affine).union(a.lt_set(self.number(low).affine))
+            within = self.domain if self.ranges is None else self.domain.intersect_params(self.ranges)
+            outside = not within.intersect(over).is_empty()
+        if outside:
+            raise Unmodelled("a number that 32 bits may not hold", line_of(node))
 
     def digit(self, op: str, x: Digits, y: Polynomial, node: c_ast.Node) -> Any:
         """Of a number divided by the size of its last digit."""
@@ -1293,6 +1332,22 @@ def _before_continue(s: c_ast.Node | None) -> list[c_ast.Node] | None:
     if items and isinstance(items[-1], c_ast.Continue):
         return items[:-1]
     return None
+
+
+def _fences(s: c_ast.FuncCall) -> frozenset[str]:
+    found: set[str] = set()
+
+    def walk(e: c_ast.Node) -> None:
+        if isinstance(e, c_ast.ID):
+            found.update(w for w in ("local", "global") if e.name == f"CLK_{w.upper()}_MEM_FENCE")
+        elif not (isinstance(e, c_ast.BinaryOp) and e.op == "|"):
+            raise Unmodelled("the fences of a barrier", line_of(s))
+        for _, c in e.children():
+            walk(c)
+
+    for a in s.args.exprs if s.args is not None else ():
+        walk(a)
+    return frozenset(found)
 
 
 def _is_zero(e: c_ast.Node) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from pycparser import c_ast, c_parser
+from pycparser import c_ast, c_generator, c_parser
 
 from loopxform import compiler
 from loopxform.validate.unmodelled import Unmodelled
@@ -126,6 +126,11 @@ def functions(tree: c_ast.FileAST) -> dict[str, c_ast.FuncDef]:
     return {x.decl.name: x for x in tree.ext if isinstance(x, c_ast.FuncDef)}
 
 
+def written(f: c_ast.FuncDef) -> str:
+    """A function as text, in one way whatever its layout."""
+    return str(c_generator.CGenerator().visit(f))
+
+
 def body_of(text: str, start: int) -> str:
     """From `start` to the brace that closes the first one behind it."""
     at = text.index("{", start)
@@ -134,7 +139,3 @@ def body_of(text: str, start: int) -> str:
         depth += {"{": 1, "}": -1}.get(text[end], 0)
         end += 1
     return text[start:end]
-
-
-def lines_joined(lines: Iterable[str]) -> str:
-    return "\n".join(lines)
