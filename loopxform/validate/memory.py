@@ -80,7 +80,7 @@ def affine(p: Plain | None, local: isl.LocalSpace) -> isl.PwAff | None:
 def defined(p: Program, context: isl.Set) -> isl.Set:
     """The sizes for which the user's program stays in the arrays that it declares: for others C
     does not say what it means."""
-    params = context.params().intersect(p.quotients)
+    params = context.params().intersect(p.quotients).subtract(p.meaningless)
     for a in accesses(p):
         array = p.arrays[a.array]
         touched = a.cells.range()

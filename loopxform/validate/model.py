@@ -180,8 +180,12 @@ class Program:
     arrays: dict[str, Array] = field(default_factory=dict)
     quotients: isl.Set = None
     """What the parameters that stand for quotients are."""
+    meaningless: isl.Set = None
+    """Sizes for which C leaves open what the program does."""
 
     def __post_init__(self) -> None:
+        if self.meaningless is None:
+            self.meaningless = isl.Set.empty(self.space.params())
         if self.quotients is None:
             self.quotients = isl.Set.universe(self.space.params())
 

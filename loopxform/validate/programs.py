@@ -319,6 +319,7 @@ def _launch(
     r.ranges = ranges(c)
     grid = _Grid(r, f, own.shape)
     counts = [grid.count(e) for e in step.args.exprs[2:5]]
+    r.domain = r.domain.intersect_params(program.quotients)
     grid.number_groups(counts)
     grid.number_items()
     r.call = grid

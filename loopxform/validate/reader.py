@@ -1031,10 +1031,13 @@ class Reader:
 
     def fits(self, value: Polynomial, type: CType, node: c_ast.Node) -> None:
         """Raises Unmodelled where 32 bits may be too few. C leaves it open what signed numbers do
-        then, so the user's own never leave their type."""
-        if type.bits > 32 or (type.signed and not self.in_kernel):
+        then: sizes for which the user's own leave their type have no meaning."""
+        if type.bits > 32:
             return
         a = value.affine
+        users = type.signed and not self.in_kernel
+        if a is None and users:
+            return
         if a is None:
             raise Unmodelled("a number that 32 bits may not hold", line_of(node))
         number = constant_of(a)
@@ -1044,8 +1047,14 @@ class Reader:
             outside = not low <= number <= high
         else:
             over = a.gt_set(self.number(high).affine).union(a.lt_set(self.number(low).affine))
-            within = self.domain if self.ranges is None else self.domain.intersect_params(self.ranges)
-            outside = not within.intersect(over).is_empty()
+            within = self.domain.intersect_params(self.program.quotients)
+            if self.ranges is not None:
+                within = within.intersect_params(self.ranges)
+            over = within.intersect(over)
+            outside = not over.is_empty()
+            if outside and users:
+                self.program.meaningless = self.program.meaningless.union(over.params())
+                return
         if outside:
             raise Unmodelled("a number that 32 bits may not hold", line_of(node))
 

@@ -2,8 +2,9 @@
 
 
 class Unmodelled(Exception):
-    """`what` names it, `line` is where it stands (0: nowhere in particular)."""
+    """`what` names it, `line` is where it stands (0: nowhere in particular), in the user's file or
+    in the `kernel`."""
 
     def __init__(self, what: str, line: int = 0) -> None:
         super().__init__(what)
-        self.what, self.line = what, line
+        self.what, self.line, self.kernel = what, line, False

@@ -36,7 +36,8 @@ def validate(
     try:
         names = _validate(kernels, source, host, options)
     except Unmodelled as e:
-        return Verdict("unmodelled", e.what, e.line, seconds=time.perf_counter() - begun)
+        lines = (0, e.line) if e.kernel else (e.line, 0)
+        return Verdict("unmodelled", e.what, *lines, seconds=time.perf_counter() - begun)
     except Different as e:
         return Verdict(
             "wrong", e.what, e.user, e.kernel, seconds=time.perf_counter() - begun
@@ -56,8 +57,13 @@ def _validate(
     user.context = memory.defined(user.program, programs.accepted(user, written))
     stored = {s.array for s in user.program.statements}
     memory.inside(user.program, touched, user.context, stored)
+    try:
+        ways = [*programs.launches(user, kernels.read_text(encoding="utf-8"), written)]
+    except Unmodelled as e:
+        e.kernel = True
+        raise
     names: list[str] = []
-    for way in programs.launches(user, kernels.read_text(encoding="utf-8"), written):
+    for way in ways:
         names += way.kernels
         stored |= {s.array for s in way.program.statements}
         here = user.context.intersect_params(way.program.quotients)
