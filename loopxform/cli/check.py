@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
 from loopxform.api.check import CheckedFile
 from loopxform.api.facade import Routine
 from loopxform.budget import within
-from loopxform.cli import check_text, inputs, questions, streams
+from loopxform.cli import check_output, inputs, questions, streams
+from loopxform.cli.baseline import Baseline, Compared, Looked
 from loopxform.cli.colour import painter
 from loopxform.cli.compiler import take_cflags
+from loopxform.cli.finding import findings
 from loopxform.cli.judging import Judge, Judged
 from loopxform.cli.options import chosen
+from loopxform.cli.outcome import Outcome
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InternalError, LoopxformError, UsageError
 from loopxform.ir.types import INT_MAX
@@ -30,15 +32,16 @@ def main(args: argparse.Namespace) -> int:
     if args.dask is not None and jobs > 1:
         message = "--dask and --jobs exclude each other"
         raise UsageError(message, help="leave out --jobs", subject="--jobs")
+    _require_together(args)
+    baseline = _baseline(args)
     files = inputs.c_files(args.files)
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
     if many and asked:
         message = f"--{asked} is asked of one file, and there are {len(files)}"
         raise UsageError(message, help="name one C file", subject=f"--{asked}")
-    _require_stats_alone(args)
     answers: list[questions.Answer] = []
-    every = list(_judged(args, judge, files, jobs))
+    every: list[Judged] = list(_judged(args, judge, files, jobs))
     reports = [x for x in every if isinstance(x, CheckedFile)]
     failed = [x for x in every if isinstance(x, LoopxformError)]
     if args.function and many and reports:
@@ -46,11 +49,64 @@ def main(args: argparse.Namespace) -> int:
     if not many and not failed:
         with within(judge.limit):
             reports[0], answers = _asked(args, reports[0])
-    if reports and args.stats:
-        _show_stats(args, reports)
-    elif reports:
-        _show(args, reports, answers, failed, many=many)
-    failed += [e for r in reports for e in file_diagnostics(r)]
+            every = [*reports]
+    found = [x for path, judged in zip(files, every) for x in findings(path, judged)]
+    compared = Compared(new=found)
+    if baseline is not None:
+        narrowed = bool(args.function or args.line)
+        compared = baseline.compare(found, Looked.at(reports, narrowed=narrowed))
+    outcome = Outcome(reports, answers, failed, compared, many=many)
+    if baseline is not None and args.write_baseline:
+        print(baseline.write(found, compared, files))
+        compared = Compared(known=found)
+    else:
+        check_output.show(args, outcome)
+        check_output.write(args, outcome, files)
+    _complain(args, [e for e in failed if not compared.knows(e)], reports, compared)
+    wrong = any(x.kind == "wrong" for x in compared.new)
+    return int(wrong or any(not a.holds for a in answers))
+
+
+EXCLUDED = {
+    "stats": ("line", "can", "require", "sarif", "baseline", "write_baseline"),
+    "write_baseline": ("line", "can", "require", "sarif", "baseline", "function"),
+}
+FORMATS = {"stats": ("text", "json"), "write_baseline": ("text",)}
+"""Options that stand beside none of these, and the formats in which they answer."""
+
+
+def _require_together(args: argparse.Namespace) -> None:
+    """Raises UsageError where an option stands beside what asks for something else."""
+    for name, excluded in EXCLUDED.items():
+        others = [f"--{o.replace('_', '-')}" for o in excluded if _is_given(args, o)]
+        others += [] if args.format in FORMATS[name] else [f"--format {args.format}"]
+        if _is_given(args, name) and others:
+            option = f"--{name.replace('_', '-')}"
+            message = f"{option} and {others[0]} exclude each other"
+            raise UsageError(message, help=f"leave out {others[0]}", subject=option)
+
+
+def _is_given(args: argparse.Namespace, name: str) -> bool:
+    return getattr(args, name) not in (None, False, [])
+
+
+def _baseline(args: argparse.Namespace) -> Baseline | None:
+    """The one to compare with. Raises InputError."""
+    if args.write_baseline is not None:
+        return Baseline.to_write(args.write_baseline)
+    return None if args.baseline is None else Baseline.read(args.baseline)
+
+
+def _complain(
+    args: argparse.Namespace,
+    failed: list[LoopxformError],
+    reports: Sequence[CheckedFile],
+    compared: Compared,
+) -> None:
+    """Prints what went wrong, but for the last of it, which is raised."""
+    for r in reports:
+        problems = tuple(e for e in r.problems if not compared.knows(e))
+        failed += file_diagnostics(replace(r, problems=problems))
     failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
     for e in failed[:-1]:
         if e.loc is None:
@@ -58,18 +114,6 @@ def main(args: argparse.Namespace) -> int:
         streams.complain(e.render(paint=painter(args.words, sys.stderr)))
     if failed:
         raise failed[-1]
-    refuted = any(c.proven is False for r in reports for c in r.claims)
-    refuted = refuted or not all(a.holds for r in reports for a in r.asserted)
-    return int(refuted or any(not a.holds for a in answers))
-
-
-def _require_stats_alone(args: argparse.Namespace) -> None:
-    """Raises UsageError where --stats stands beside what asks for something else."""
-    others = [f"--{o}" for o in ("line", "can", "require") if getattr(args, o)]
-    others += ["--format sarif"] if args.format == "sarif" else []
-    if args.stats and others:
-        message = f"--stats and {others[0]} exclude each other"
-        raise UsageError(message, help=f"leave out {others[0]}", subject="--stats")
 
 
 def _judged(
@@ -111,58 +155,6 @@ def _asked(
         shown = report.only(line)
     answers = _legality(chosen(report.file, args), args.can) if args.can else []
     return shown, answers + [questions.require(text, report) for text in args.require]
-
-
-def _show_stats(args: argparse.Namespace, reports: Sequence[CheckedFile]) -> None:
-    from loopxform.cli.check_stats import Statistics  # loads what only --stats needs
-
-    found = Statistics(reports)
-    if args.format == "json":
-        print(json.dumps(found.json(), indent=2))
-    else:
-        print("\n".join(found.text()))
-
-
-def _show(
-    args: argparse.Namespace,
-    reports: Sequence[CheckedFile],
-    answers: Sequence[questions.Answer],
-    failed: Sequence[LoopxformError],
-    *,
-    many: bool,
-) -> None:
-    paint = painter(["--color", args.color], sys.stdout)
-    if args.format == "sarif":
-        from loopxform.cli import sarif  # loads what only SARIF needs
-
-        print(json.dumps(sarif.log(reports, answers, failed), indent=2))
-    elif args.format == "json":
-        print(json.dumps(_json(reports, answers, many=many), indent=2))
-    elif answers:
-        print("\n".join(line for a in answers for line in a.text(paint)))
-    else:
-        for r in reports:
-            judged = r.loops or r.claims or r.asserted
-            if not judged:
-                print(check_text.without_loops(r))
-            for f in r.functions if judged else ():
-                print("\n".join(check_text.function(f, r.name if many else None, paint)))
-        if any(m.rows for r in reports for f in r.functions for m in f.matrices):
-            print(check_text.LEGEND)
-        if many:
-            print(check_text.total(reports))
-
-
-def _json(
-    reports: Sequence[CheckedFile], answers: Sequence[questions.Answer], *, many: bool
-) -> dict[str, Any]:
-    """The contract; several files are a list of it."""
-    if many:
-        return {"schema_version": 1, "files": [r.json() for r in reports]}
-    data: dict[str, Any] = reports[0].json()
-    if answers:
-        data["answers"] = [a.json() for a in answers]
-    return data
 
 
 def file_diagnostics(report: CheckedFile) -> Iterator[LoopxformError]:
