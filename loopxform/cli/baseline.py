@@ -67,10 +67,10 @@ class Entry:
 
     def __str__(self) -> str:
         _, function, loop, code, about = self.key
-        where = f" in {function}" if function else ""
-        where += f", loop {loop}" if loop else ""
-        times = f" ({self.count} times)" if self.count > 1 else ""
-        return f"{code}{f' of {about}' if about else ''}{where}{times}"
+        parts = [f"{self.count} times"] if self.count > 1 else []
+        parts += [f"{code} of '{about}'" if about else code]
+        parts += [f"loop {loop}"] if loop else []
+        return ", ".join([*parts, *([f"function {function}"] if function else [])])
 
 
 @dataclass
@@ -90,6 +90,11 @@ class Compared:
     def __post_init__(self) -> None:
         self.sources = {id(x.source) for x in self.known}
 
+    @property
+    def found(self) -> list[Finding]:
+        """All that there are."""
+        return [*self.known, *self.new]
+
     def knows(self, source: object) -> bool:
         """Whether the finding that was made from this is in the baseline."""
         return id(source) in self.sources
@@ -99,9 +104,9 @@ class Compared:
         return Loc(self.path, max(1, entry.line), 1)
 
     def file(self, entry: Entry) -> str:
-        """The C file that it is about."""
+        """The C file that it is about, as it is seen from the working folder."""
         plain = entry.file.startswith("<")
-        return entry.file if plain else os.path.normpath(os.path.join(self.folder, entry.file))
+        return entry.file if plain else os.path.relpath(os.path.join(self.folder, entry.file))
 
     def total(self) -> str:
         """`baseline known.json: 1 new finding, 5 known, 2 gone`."""
@@ -229,13 +234,14 @@ class Baseline:
         text = f'{{\n"{_MARK}": {VERSION},\n"findings": [{body}\n]\n}}\n'
         return text.encode(errors="backslashreplace").decode()  # JSON escapes surrogates the same
 
-    def write(self, found: Sequence[Finding], compared: Compared, inputs: Sequence[str]) -> str:
+    def write(self, compared: Compared, inputs: Sequence[str]) -> str:
         """Writes it anew: what was not looked at stays, what is gone goes. Returns what is to be
         said of that. Raises InputError."""
+        found = compared.found
         output = Output(Path(self.path), self.text(found, compared.rest), "--write-baseline")
         write_all([output], inputs)
         new, gone = len(compared.new), sum(e.count for e in compared.gone)
-        changed = f" ({new} new, {gone} gone)" if self.entries else ""
+        changed = f" ({new} new, {gone} gone)" if self.entries and (new or gone) else ""
         kept = sum(e.count for e in compared.rest)
         others = f"; {kept} of what was not checked" if kept else ""
         return f"wrote {self.path}: {counted(len(found), 'finding')}{changed}{others}"

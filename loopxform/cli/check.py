@@ -29,42 +29,68 @@ MOST_NOTED = 20
 
 def main(args: argparse.Namespace) -> int:
     judge, jobs = Judge(args), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
-    if args.dask is not None and jobs > 1:
-        message = "--dask and --jobs exclude each other"
-        raise UsageError(message, help="leave out --jobs", subject="--jobs")
-    _require_together(args)
+    _require_together(args, jobs)
     baseline = _baseline(args)
     files = inputs.c_files(args.files)
-    many = len(files) > 1
-    asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
-    if many and asked:
-        message = f"--{asked} is asked of one file, and there are {len(files)}"
-        raise UsageError(message, help="name one C file", subject=f"--{asked}")
-    answers: list[questions.Answer] = []
+    _require_one(args, files)
     every: list[Judged] = list(_judged(args, judge, files, jobs))
-    reports = [x for x in every if isinstance(x, CheckedFile)]
     failed = [x for x in every if isinstance(x, LoopxformError)]
-    if args.function and many and reports:
-        failed = [e for e in failed if e.code != "LX052"]  # it is in another file
-    if not many and not failed:
+    answers: list[questions.Answer] = []
+    if len(files) == 1 and isinstance(every[0], CheckedFile):
         with within(judge.limit):
-            reports[0], answers = _asked(args, reports[0])
-            every = [*reports]
+            every[0], answers = _asked(args, every[0])
+    reports = [x for x in every if isinstance(x, CheckedFile)]
+    if args.function and len(files) > 1 and reports:
+        failed = [e for e in failed if e.code != "LX052"]  # it is in another file
     found = [x for path, judged in zip(files, every) for x in findings(path, judged)]
-    compared = Compared(new=found)
-    if baseline is not None:
+    if baseline is None:
+        compared = Compared(new=found)
+    else:
         narrowed = bool(args.function or args.line)
         compared = baseline.compare(found, Looked.at(reports, narrowed=narrowed))
-    outcome = Outcome(reports, answers, failed, compared, many=many)
-    if baseline is not None and args.write_baseline:
-        print(baseline.write(found, compared, files))
-        compared = Compared(known=found)
-    else:
-        check_output.show(args, outcome)
-        check_output.write(args, outcome, files)
-    _complain(args, [e for e in failed if not compared.knows(e)], reports, compared)
+    outcome = Outcome(reports, answers, failed, compared, many=len(files) > 1)
+    if baseline is not None and args.write_baseline is not None:
+        return _write_baseline(args, baseline, outcome, files)
+    check_output.show(args, outcome)
+    check_output.write(args, outcome, files)
+    _complain(args, outcome)
     wrong = any(x.kind == "wrong" for x in compared.new)
     return int(wrong or any(not a.holds for a in answers))
+
+
+def _baseline(args: argparse.Namespace) -> Baseline | None:
+    """The one to compare with. Raises InputError."""
+    if args.write_baseline is not None:
+        return Baseline.to_write(args.write_baseline)
+    return None if args.baseline is None else Baseline.read(args.baseline)
+
+
+def _write_baseline(
+    args: argparse.Namespace, baseline: Baseline, o: Outcome, files: Sequence[str]
+) -> int:
+    """Writes what was found: all of it is known from now on. Raises InputError, also where a file
+    could not be judged for what no baseline remembers."""
+    missing = [e for e in o.unknown_errors if not isinstance(e, InternalError)]
+    if missing:
+        _complain(args, replace(o, compared=Compared(known=o.compared.found)))
+    print(baseline.write(o.compared, files))
+    _complain(args, replace(o, compared=Compared(known=o.compared.found)))
+    return 0
+
+
+def _complain(args: argparse.Namespace, o: Outcome) -> None:
+    """Prints what went wrong and is not known, but for the last of it, which is raised."""
+    failed = [e for e in o.failed if not o.compared.knows(e)]
+    for r in o.reports:
+        problems = tuple(e for e in r.problems if not o.compared.knows(e))
+        failed += file_diagnostics(replace(r, problems=problems))
+    failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
+    for e in failed[:-1]:
+        if e.loc is None:
+            put_on_command_line(e, args.words)
+        streams.complain(e.render(paint=painter(args.words, sys.stderr)))
+    if failed:
+        raise failed[-1]
 
 
 EXCLUDED = {
@@ -75,45 +101,36 @@ FORMATS = {"stats": ("text", "json"), "write_baseline": ("text",)}
 """Options that stand beside none of these, and the formats in which they answer."""
 
 
-def _require_together(args: argparse.Namespace) -> None:
+def _require_together(args: argparse.Namespace, jobs: int) -> None:
     """Raises UsageError where an option stands beside what asks for something else."""
+    if args.dask is not None and jobs > 1:
+        raise _excluded("--dask", "--jobs", "--jobs")
     for name, excluded in EXCLUDED.items():
-        others = [f"--{o.replace('_', '-')}" for o in excluded if _is_given(args, o)]
+        others = [_option(o) for o in excluded if _is_given(args, o)]
         others += [] if args.format in FORMATS[name] else [f"--format {args.format}"]
         if _is_given(args, name) and others:
-            option = f"--{name.replace('_', '-')}"
-            message = f"{option} and {others[0]} exclude each other"
-            raise UsageError(message, help=f"leave out {others[0]}", subject=option)
+            raise _excluded(_option(name), others[0], _option(name))
+
+
+def _excluded(one: str, other: str, subject: str) -> UsageError:
+    message = f"{one} and {other} exclude each other"
+    return UsageError(message, help=f"leave out {other}", subject=subject)
+
+
+def _require_one(args: argparse.Namespace, files: Sequence[str]) -> None:
+    """Raises UsageError where several files are asked what only one can answer."""
+    asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
+    if len(files) > 1 and asked:
+        message = f"--{asked} is asked of one file, and there are {len(files)}"
+        raise UsageError(message, help="name one C file", subject=f"--{asked}")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _is_given(args: argparse.Namespace, name: str) -> bool:
     return getattr(args, name) not in (None, False, [])
-
-
-def _baseline(args: argparse.Namespace) -> Baseline | None:
-    """The one to compare with. Raises InputError."""
-    if args.write_baseline is not None:
-        return Baseline.to_write(args.write_baseline)
-    return None if args.baseline is None else Baseline.read(args.baseline)
-
-
-def _complain(
-    args: argparse.Namespace,
-    failed: list[LoopxformError],
-    reports: Sequence[CheckedFile],
-    compared: Compared,
-) -> None:
-    """Prints what went wrong, but for the last of it, which is raised."""
-    for r in reports:
-        problems = tuple(e for e in r.problems if not compared.knows(e))
-        failed += file_diagnostics(replace(r, problems=problems))
-    failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
-    for e in failed[:-1]:
-        if e.loc is None:
-            put_on_command_line(e, args.words)
-        streams.complain(e.render(paint=painter(args.words, sys.stderr)))
-    if failed:
-        raise failed[-1]
 
 
 def _judged(

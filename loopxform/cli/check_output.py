@@ -24,7 +24,7 @@ def show(args: argparse.Namespace, o: Outcome) -> None:
         lines = getattr(finding_text, args.format)(o)
     elif args.format == "sarif":
         lines = [_sarif(o)]
-    elif not o.reports:
+    elif not (o.reports or o.compared.path):
         return
     elif args.format == "json":
         lines = [json.dumps(_statistics(o).json() if args.stats else _json(o), indent=2)]
@@ -77,14 +77,14 @@ def _report(o: Outcome, paint: Paint) -> Iterator[str]:
             yield from check_text.function(f, r.name if o.many else None, paint)
     if any(m.rows for r in o.reports for f in r.functions for m in f.matrices):
         yield check_text.LEGEND
-    if o.many:
+    if o.many and o.reports:
         yield check_text.total(o.reports)
 
 
 def _json(o: Outcome) -> dict[str, Any]:
     """The contract; several files are a list of it."""
     compared = {"baseline": o.compared.json()} if o.compared.path else {}
-    if o.many:
+    if o.many or not o.reports:
         return {"schema_version": 1, "files": [r.json() for r in o.reports], **compared}
     data: dict[str, Any] = o.reports[0].json()
     if o.answers:

@@ -30,7 +30,7 @@ def beside_baseline(o: Outcome) -> Iterator[str]:
     """What is new, what is gone, and how many there are."""
     yield from _new(o)
     for e in o.compared.gone:
-        yield f"{o.compared.place(e)}: note: {_gone(e)} [{GONE}]"
+        yield f"{o.compared.place(e)}: note: {_gone(o, e)} [{GONE}]"
     yield o.compared.total()
 
 
@@ -46,8 +46,8 @@ def _answer(a: Answer) -> str:
     return f"{a.question}: {a.word}; {'; '.join(a.reasons)}"
 
 
-def _gone(e: Entry) -> str:
-    return f"no longer found: {e} of {e.file}"
+def _gone(o: Outcome, e: Entry) -> str:
+    return f"no longer found: {e} in {o.compared.file(e)}"
 
 
 # ---------------------------------------------------------------- GitHub
@@ -64,7 +64,7 @@ def github(o: Outcome) -> Iterator[str]:
         if not a.holds:
             yield _command("error", ASKED, _answer(a), a.loc, root)
     for e in o.compared.gone:
-        yield _command("notice", GONE, _gone(e), o.compared.place(e), root)
+        yield _command("notice", GONE, _gone(o, e), o.compared.place(e), root)
     if o.compared.path:
         yield o.compared.total()
 

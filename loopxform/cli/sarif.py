@@ -109,7 +109,8 @@ class _Run:
             results += [self.answer(a) for a in answers]
         results += [self.gone(e) for e in self.compared.gone]
         notes = [self.notification(e) for e in errors]
-        invocation: Json = {"executionSuccessful": not errors}
+        successful = all(map(self.compared.knows, errors))
+        invocation: Json = {"executionSuccessful": successful}
         if notes:
             invocation["toolExecutionNotifications"] = notes
         driver = {
@@ -268,7 +269,7 @@ class _Run:
 
     def notification(self, e: LoopxformError) -> Json:
         out: Json = {
-            "level": "error",
+            "level": "warning" if self.compared.knows(e) else "error",
             "message": {"text": e.message + (f"; {e.help}" if e.help else "")},
             "descriptor": {"id": e.code},
         }
