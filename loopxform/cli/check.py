@@ -46,8 +46,9 @@ def main(args: argparse.Namespace) -> int:
     if baseline is None:
         compared = Compared(new=found)
     else:
-        narrowed = bool(args.function or args.line)
-        compared = baseline.compare(found, Looked.at(reports, narrowed=narrowed))
+        whole_functions = [] if args.line else reports
+        looked = Looked.at(whole_functions, narrowed=bool(args.function))
+        compared = baseline.compare(found, looked)
     outcome = Outcome(reports, answers, failed, compared, many=len(files) > 1)
     if baseline is not None and args.write_baseline is not None:
         return _write_baseline(args, baseline, outcome, files)
