@@ -13,7 +13,7 @@ EXAMPLES = (
     "check src --stats                      how many loops are decided, and why not the others",
     "check src --write-baseline known.json  writes down what is wrong today",
     "check src --baseline known.json        exit status 1 only for what is wrong since",
-    "check src --format github --sarif found.sarif  annotations, and a file for code scanning",
+    "check src --sarif found.sarif          what is wrong also in a file for code scanning",
 )
 
 FIRST = (
