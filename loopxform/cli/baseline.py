@@ -18,12 +18,13 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from loopxform.api.check import CheckedFile
+from loopxform.api.check import CheckedFile, CheckedFunction
+from loopxform.budget import Exhausted
 from loopxform.cli.finding import Finding
 from loopxform.errors import InputError
 from loopxform.files import Output, write_all
@@ -125,23 +126,30 @@ def counted(n: int, what: str) -> str:
 
 @record
 class Looked:
-    """Which C files were judged: all of their functions, or these."""
+    """What was looked at of a C file: the functions of these names ("" is what is outside of them),
+    all that it has where it is `whole`; not those that took too long."""
 
-    functions: dict[str, frozenset[str] | None]
+    names: frozenset[str]
+    late: frozenset[str]
+    whole: bool
 
     @classmethod
-    def at(cls, reports: Iterable[CheckedFile], *, narrowed: bool = False) -> Looked:
-        """`narrowed` to one function. Of a file that could not be read as a whole, only what was
-        read counts."""
-        return cls(
-            {r.name: _names(r, narrowed) if narrowed or r.problems else None for r in reports}
-        )
+    def at(cls, report: CheckedFile, *, narrowed: bool = False) -> Looked:
+        """All that could be read of a file; `narrowed` to one function."""
+        names = frozenset(f.name for f in report)
+        late = frozenset(f.name for f in report if _is_late(f))
+        outside = frozenset([] if narrowed else [""])
+        return cls(names | outside, late, not (narrowed or report.problems))
+
+    def covers(self, function: str) -> bool:
+        return function not in self.late and (self.whole or function in self.names)
 
 
-def _names(report: CheckedFile, narrowed: bool) -> frozenset[str]:
-    """Its functions, and "" where what is outside of them was looked at, too."""
-    names = frozenset(f.name for f in report)
-    return names if narrowed else names | {""}
+def _is_late(f: CheckedFunction) -> bool:
+    """Whether limits left something of a function unknown."""
+    reasons = (r.code for v in f.loops for r in v.reasons)
+    doubts = (d.code for c in f.claims for d in c.doubts)
+    return Exhausted.code in (*reasons, *doubts)
 
 
 class Baseline:
@@ -184,9 +192,10 @@ class Baseline:
     def exists(self, file: str) -> bool:
         return file.startswith("<") or os.path.exists(os.path.join(self.folder, file))
 
-    def compare(self, found: Sequence[Finding], looked: Looked) -> Compared:
+    def compare(self, found: Sequence[Finding], looked: Mapping[str, Looked]) -> Compared:
         """Tells the known ones from the others: first those whose lines have not changed. Where a
-        file has no entries, those of one that is there no more are taken: it was renamed."""
+        file has no entries, those of one that is there no more are taken: it was renamed. `looked`
+        is what was looked at of each C file that was judged."""
         left: dict[Key, Counter[str]] = {}
         for e in self.entries:
             left.setdefault(e.key, Counter())[e.source] += e.count
@@ -209,15 +218,15 @@ class Baseline:
         new: list[Finding],
         known: list[Finding],
         left: dict[Key, Counter[str]],
-        looked: Looked,
+        looked: Mapping[str, Looked],
     ) -> Compared:
-        judged = {self.relative(file): names for file, names in looked.functions.items()}
+        judged = {self.relative(file): x for file, x in looked.items()}
         out = Compared(self.path, self.folder, new, known)
         for e in {(e.key, e.source): e for e in self.entries}.values():
             if count := left[e.key][e.source]:
-                names = judged.get(e.file, frozenset())
-                seen = names is None or e.key[1] in names or not self.exists(e.file)
-                (out.gone if seen else out.rest).append(replace(e, count=count))
+                covered = e.file in judged and judged[e.file].covers(e.key[1])
+                gone = covered or not self.exists(e.file)
+                (out.gone if gone else out.rest).append(replace(e, count=count))
         return out
 
     def text(self, found: Sequence[Finding], rest: Sequence[Entry] = ()) -> str:

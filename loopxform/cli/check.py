@@ -46,8 +46,8 @@ def main(args: argparse.Namespace) -> int:
     if baseline is None:
         compared = Compared(new=found)
     else:
-        whole_functions = [] if args.line else reports
-        looked = Looked.at(whole_functions, narrowed=bool(args.function))
+        narrowed = bool(args.function)
+        looked = {} if args.line else {r.name: Looked.at(r, narrowed=narrowed) for r in reports}
         compared = baseline.compare(found, looked)
     outcome = Outcome(reports, answers, failed, compared, many=len(files) > 1)
     if baseline is not None and args.write_baseline is not None:
