@@ -17,7 +17,7 @@ EXAMPLES = (
 )
 
 FIRST = (
-    *("--can", "--require", "--format", "--stats", "--baseline", "--function", "--line", "-j"),
+    *("--can", "--require", "--format", "--stats", "--baseline", "--function", "-j"),
     *("--time-limit", "-I", "-D"),
 )
 
