@@ -132,6 +132,8 @@ def test_the_workflow_checks(repo: Path) -> None:
     status, printed, outputs = job(repo, PATHS="my src", BASELINE="known.json")
     assert (status, printed) == (0, "baseline known.json: 0 new findings, 2 known, 0 gone\n")
     assert outputs
+    status, printed, _ = job(repo, CFLAGS="-D'x")
+    assert (status, "is not closed: -D'x" in printed) == (2, True)
     (repo / "temp" / "loopxform.sarif").unlink()
     status, printed, outputs = job(repo, BASELINE="none.json", PATHS="-h; $(touch x)\n")
     assert (status, outputs) == (2, "")
