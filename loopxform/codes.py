@@ -198,6 +198,10 @@ CODES: dict[str, str] = {
     "LX227": "An array with elements that several work-items may use.",
     "LX237": "A file of sizes (`--sizes FILE`) that means nothing at this place: it has a set a "
     "line, or JSON: a list of sets, or an object of named ones.",
+    "LX240": "A file of --baseline or --write-baseline that is not a baseline of loopxform, or is "
+    "damaged, as by a merge.",
+    "LX241": "A baseline that a newer loopxform has written.",
+    "LX242": "A finding of the baseline that is no longer found: --write-baseline removes it.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX212": "Rows that an array of row starts does not tell apart.",

@@ -20,6 +20,7 @@ LAYERS: dict[str, set[str]] = {
     "records": set(),
     "floating_point": {"records"},
     "written": {"source", "errors"},
+    "json_text": {"source", "errors", "records"},
     "version": set(),
     "cache": {"trace"},
     "compiler": {"cache", "errors", "trace"},

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
 from loopxform.api.check import CheckedFile
 from loopxform.api.facade import Routine
 from loopxform.budget import within
-from loopxform.cli import check_text, inputs, questions, streams
+from loopxform.cli import check_output, inputs, questions, streams
+from loopxform.cli.baseline import Baseline, Compared, Looked
 from loopxform.cli.colour import painter
 from loopxform.cli.compiler import take_cflags
+from loopxform.cli.finding import findings
 from loopxform.cli.judging import Judge, Judged
 from loopxform.cli.options import chosen
+from loopxform.cli.outcome import Outcome
 from loopxform.cli.place import put_on_command_line
 from loopxform.errors import InternalError, LoopxformError, UsageError
 from loopxform.ir.types import INT_MAX
@@ -27,30 +29,62 @@ MOST_NOTED = 20
 
 def main(args: argparse.Namespace) -> int:
     judge, jobs = Judge(args), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
-    if args.dask is not None and jobs > 1:
-        message = "--dask and --jobs exclude each other"
-        raise UsageError(message, help="leave out --jobs", subject="--jobs")
+    _require_together(args, jobs)
+    baseline = _baseline(args)
     files = inputs.c_files(args.files)
-    many = len(files) > 1
-    asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
-    if many and asked:
-        message = f"--{asked} is asked of one file, and there are {len(files)}"
-        raise UsageError(message, help="name one C file", subject=f"--{asked}")
-    _require_stats_alone(args)
-    answers: list[questions.Answer] = []
-    every = list(_judged(args, judge, files, jobs))
-    reports = [x for x in every if isinstance(x, CheckedFile)]
+    _require_one(args, files)
+    every: list[Judged] = list(_judged(args, judge, files, jobs))
     failed = [x for x in every if isinstance(x, LoopxformError)]
-    if args.function and many and reports:
-        failed = [e for e in failed if e.code != "LX052"]  # it is in another file
-    if not many and not failed:
+    answers: list[questions.Answer] = []
+    if len(files) == 1 and isinstance(every[0], CheckedFile):
         with within(judge.limit):
-            reports[0], answers = _asked(args, reports[0])
-    if reports and args.stats:
-        _show_stats(args, reports)
-    elif reports:
-        _show(args, reports, answers, failed, many=many)
-    failed += [e for r in reports for e in file_diagnostics(r)]
+            every[0], answers = _asked(args, every[0])
+    reports = [x for x in every if isinstance(x, CheckedFile)]
+    if args.function and len(files) > 1 and reports:
+        failed = [e for e in failed if e.code != "LX052"]  # it is in another file
+    found = [x for path, judged in zip(files, every) for x in findings(path, judged)]
+    if baseline is None:
+        compared = Compared(new=found)
+    else:
+        narrowed = bool(args.function)
+        looked = {} if args.line else {r.name: Looked.at(r, narrowed=narrowed) for r in reports}
+        compared = baseline.compare(found, looked)
+    outcome = Outcome(reports, answers, failed, compared, many=len(files) > 1)
+    if baseline is not None and args.write_baseline is not None:
+        return _write_baseline(args, baseline, outcome, files)
+    check_output.show(args, outcome)
+    check_output.write(args, outcome, files)
+    _complain(args, outcome)
+    wrong = any(x.kind == "wrong" for x in compared.new)
+    return int(wrong or any(not a.holds for a in answers))
+
+
+def _baseline(args: argparse.Namespace) -> Baseline | None:
+    """The one to compare with. Raises InputError."""
+    if args.write_baseline is not None:
+        return Baseline.to_write(args.write_baseline)
+    return None if args.baseline is None else Baseline.read(args.baseline)
+
+
+def _write_baseline(
+    args: argparse.Namespace, baseline: Baseline, o: Outcome, files: Sequence[str]
+) -> int:
+    """Writes what was found: all of it is known from now on. Raises InputError, also where a file
+    could not be judged for what no baseline remembers."""
+    missing = [e for e in o.unknown_errors if not isinstance(e, InternalError)]
+    if missing:
+        _complain(args, replace(o, compared=Compared(known=o.compared.found)))
+    print(baseline.write(o.compared, files))
+    _complain(args, replace(o, compared=Compared(known=o.compared.found)))
+    return 0
+
+
+def _complain(args: argparse.Namespace, o: Outcome) -> None:
+    """Prints what went wrong and is not known, but for the last of it, which is raised."""
+    failed = [e for e in o.failed if not o.compared.knows(e)]
+    for r in o.reports:
+        problems = tuple(e for e in r.problems if not o.compared.knows(e))
+        failed += file_diagnostics(replace(r, problems=problems))
     failed.sort(key=lambda e: isinstance(e, InternalError))  # the last gives the exit status
     for e in failed[:-1]:
         if e.loc is None:
@@ -58,18 +92,46 @@ def main(args: argparse.Namespace) -> int:
         streams.complain(e.render(paint=painter(args.words, sys.stderr)))
     if failed:
         raise failed[-1]
-    refuted = any(c.proven is False for r in reports for c in r.claims)
-    refuted = refuted or not all(a.holds for r in reports for a in r.asserted)
-    return int(refuted or any(not a.holds for a in answers))
 
 
-def _require_stats_alone(args: argparse.Namespace) -> None:
-    """Raises UsageError where --stats stands beside what asks for something else."""
-    others = [f"--{o}" for o in ("line", "can", "require") if getattr(args, o)]
-    others += ["--format sarif"] if args.format == "sarif" else []
-    if args.stats and others:
-        message = f"--stats and {others[0]} exclude each other"
-        raise UsageError(message, help=f"leave out {others[0]}", subject="--stats")
+EXCLUDED = {
+    "stats": ("line", "can", "require", "sarif", "baseline", "write_baseline"),
+    "write_baseline": ("line", "can", "require", "sarif", "baseline", "function"),
+}
+FORMATS = {"stats": ("text", "json"), "write_baseline": ("text",)}
+"""Options that stand beside none of these, and the formats in which they answer."""
+
+
+def _require_together(args: argparse.Namespace, jobs: int) -> None:
+    """Raises UsageError where an option stands beside what asks for something else."""
+    if args.dask is not None and jobs > 1:
+        raise _excluded("--dask", "--jobs", "--jobs")
+    for name, excluded in EXCLUDED.items():
+        others = [_option(o) for o in excluded if _is_given(args, o)]
+        others += [] if args.format in FORMATS[name] else [f"--format {args.format}"]
+        if _is_given(args, name) and others:
+            raise _excluded(_option(name), others[0], _option(name))
+
+
+def _excluded(one: str, other: str, subject: str) -> UsageError:
+    message = f"{one} and {other} exclude each other"
+    return UsageError(message, help=f"leave out {other}", subject=subject)
+
+
+def _require_one(args: argparse.Namespace, files: Sequence[str]) -> None:
+    """Raises UsageError where several files are asked what only one can answer."""
+    asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
+    if len(files) > 1 and asked:
+        message = f"--{asked} is asked of one file, and there are {len(files)}"
+        raise UsageError(message, help="name one C file", subject=f"--{asked}")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _is_given(args: argparse.Namespace, name: str) -> bool:
+    return getattr(args, name) not in (None, False, [])
 
 
 def _judged(
@@ -111,58 +173,6 @@ def _asked(
         shown = report.only(line)
     answers = _legality(chosen(report.file, args), args.can) if args.can else []
     return shown, answers + [questions.require(text, report) for text in args.require]
-
-
-def _show_stats(args: argparse.Namespace, reports: Sequence[CheckedFile]) -> None:
-    from loopxform.cli.check_stats import Statistics  # loads what only --stats needs
-
-    found = Statistics(reports)
-    if args.format == "json":
-        print(json.dumps(found.json(), indent=2))
-    else:
-        print("\n".join(found.text()))
-
-
-def _show(
-    args: argparse.Namespace,
-    reports: Sequence[CheckedFile],
-    answers: Sequence[questions.Answer],
-    failed: Sequence[LoopxformError],
-    *,
-    many: bool,
-) -> None:
-    paint = painter(["--color", args.color], sys.stdout)
-    if args.format == "sarif":
-        from loopxform.cli import sarif  # loads what only SARIF needs
-
-        print(json.dumps(sarif.log(reports, answers, failed), indent=2))
-    elif args.format == "json":
-        print(json.dumps(_json(reports, answers, many=many), indent=2))
-    elif answers:
-        print("\n".join(line for a in answers for line in a.text(paint)))
-    else:
-        for r in reports:
-            judged = r.loops or r.claims or r.asserted
-            if not judged:
-                print(check_text.without_loops(r))
-            for f in r.functions if judged else ():
-                print("\n".join(check_text.function(f, r.name if many else None, paint)))
-        if any(m.rows for r in reports for f in r.functions for m in f.matrices):
-            print(check_text.LEGEND)
-        if many:
-            print(check_text.total(reports))
-
-
-def _json(
-    reports: Sequence[CheckedFile], answers: Sequence[questions.Answer], *, many: bool
-) -> dict[str, Any]:
-    """The contract; several files are a list of it."""
-    if many:
-        return {"schema_version": 1, "files": [r.json() for r in reports]}
-    data: dict[str, Any] = reports[0].json()
-    if answers:
-        data["answers"] = [a.json() for a in answers]
-    return data
 
 
 def file_diagnostics(report: CheckedFile) -> Iterator[LoopxformError]:

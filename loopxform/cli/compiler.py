@@ -51,9 +51,17 @@ def _lines(path: str | None) -> list[str]:
     except OSError as e:
         message, help = f"cannot read {path}: {e.strerror or e}", "name a file of options"
         raise InputError(message, help=help, subject="--cflags-file") from e
-    shell = "SHELL:"
-    split = (shlex.split(x[len(shell) :]) if x.startswith(shell) else [x] for x in lines)
-    return [word for words in split for word in words if word]
+    return [word for line in lines for word in _words(line) if word]
+
+
+def _words(line: str) -> list[str]:
+    """Those of one line. Raises UsageError."""
+    text = line.removeprefix("SHELL:")
+    try:
+        return [line] if text == line else shlex.split(text)
+    except ValueError as e:
+        message = f"a line of --cflags-file is not closed: {text}"
+        raise UsageError(message, help="close its quotes", subject="--cflags-file") from e
 
 
 def _options(words: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ an OpenMP claim             pass where it is proven; an error for each finding, 
                             each reason why it is not proven
 --can, --require            pass, or an error
 what cannot be read         a notification of the invocation
+in a baseline               what fails is unchanged, else new; what is gone is absent
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from loopxform.analysis.openmp.claim import Claim
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import Asserted
 from loopxform.api.check import CheckedFile, CheckedFunction
+from loopxform.cli.baseline import Compared, Entry
 from loopxform.cli.check_text import named, words
+from loopxform.cli.finding_text import GONE
 from loopxform.cli.questions import Answer
 from loopxform.codes import CODES
 from loopxform.errors import LoopxformError
@@ -32,6 +35,8 @@ from loopxform.source import Loc
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+
+FINGERPRINT = "primaryLocationLineHash"
 
 Json: TypeAlias = dict[str, Any]
 Kind: TypeAlias = Literal["pass", "informational", "open", "fail"]
@@ -59,15 +64,27 @@ def log(
     reports: Sequence[CheckedFile],
     answers: Sequence[Answer] = (),
     failed: Sequence[LoopxformError] = (),
+    compared: Compared | None = None,
+    *,
+    only_wrong: bool = False,
 ) -> Json:
-    """The log file with one run."""
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [_Run().run(reports, answers, failed)]}
+    """The log file with one run. `only_wrong` leaves out what is no defect, which services for code
+    scanning show as if it were one: verdicts, what is proven, and what is gone."""
+    run = _Run(compared or Compared()).run(reports, answers, failed)
+    if only_wrong:
+        run["results"] = [r for r in run["results"] if _is_wrong(r)]
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _is_wrong(result: Json) -> bool:
+    return result["kind"] == "fail" and result.get("baselineState") != "absent"
 
 
 class _Run:
     """The tables of one run: rules and files are numbered as results name them."""
 
-    def __init__(self) -> None:
+    def __init__(self, compared: Compared) -> None:
+        self.compared = compared
         self.rules: dict[str, int] = {}
         self.files: dict[str, int] = {}
         self.seen: Counter[tuple[str, str, str]] = Counter()
@@ -90,8 +107,10 @@ class _Run:
                 results += [r for c in f.claims for r in self.claim(f, c)]
                 results += [self.assertion(f, a) for a in f.asserted]
             results += [self.answer(a) for a in answers]
+        results += [self.gone(e) for e in self.compared.gone]
         notes = [self.notification(e) for e in errors]
-        invocation: Json = {"executionSuccessful": not errors}
+        successful = all(map(self.compared.knows, errors))
+        invocation: Json = {"executionSuccessful": successful}
         if notes:
             invocation["toolExecutionNotifications"] = notes
         driver = {
@@ -130,11 +149,20 @@ class _Run:
             cure = f"Cure: {x.cure}." if x.cure else "No clause cures it: remove the pragma."
             text = f"{x.message}{at}. {cure}"
             place = x.loc or c.loc
-            yield self.result(x.code, "fail", text, place, function=f.name, related=pragma)
+            yield self.result(
+                x.code, "fail", text, place, function=f.name, related=pragma, source=x
+            )
         for d in c.doubts:
             text, place = f"omp {c.text} is not proven: {d.message}.", d.loc or c.loc
             yield self.result(
-                d.code, "fail", text, place, level="warning", function=f.name, related=pragma
+                d.code,
+                "fail",
+                text,
+                place,
+                level="warning",
+                function=f.name,
+                related=pragma,
+                source=d,
             )
 
     def assertion(self, f: CheckedFunction, a: Asserted) -> Json:
@@ -145,12 +173,35 @@ class _Run:
         error = a.error()
         related = [(r.loc, r.message) for v in a.wrong for r in v.reasons]
         text = f"{error.message}."
-        return self.result(error.code, "fail", text, place, function=f.name, related=related)
+        return self.result(
+            error.code, "fail", text, place, function=f.name, related=related, source=a
+        )
 
     def answer(self, a: Answer) -> Json:
         text = f"{a.question}: {a.word}; {'; '.join(a.reasons)}"
         kind: Kind = "open" if a.unknown else "pass" if a.holds else "fail"
         return self.result("question", kind, text, a.loc)
+
+    def gone(self, e: Entry) -> Json:
+        """A finding of the baseline that is there no more."""
+        rule = e.key[3] if e.key[3] in CODES else GONE
+        uri = _uri(self.compared.file(e))
+        artifact = {"uri": uri, "index": self.files.setdefault(uri, len(self.files))}
+        place: Json = {"physicalLocation": {"artifactLocation": artifact}}
+        if e.key[1]:
+            place["logicalLocations"] = [{"name": e.key[1], "kind": "function"}]
+        mark = "\0".join(e.key).encode(errors="replace")
+        return {
+            "ruleId": rule,
+            "ruleIndex": self.rules.setdefault(rule, len(self.rules)),
+            "kind": "fail",
+            "level": e.level,
+            "message": {"text": e.message or str(e)},
+            "locations": [place],
+            "partialFingerprints": {FINGERPRINT: f"{hashlib.sha256(mark).hexdigest()[:16]}:gone"},
+            "occurrenceCount": e.count,
+            "baselineState": "absent",
+        }
 
     def result(
         self,
@@ -163,6 +214,7 @@ class _Run:
         function: str | None = None,
         related: Sequence[tuple[Loc | None, str]] = (),
         properties: Json | None = None,
+        source: object = None,
     ) -> Json:
         place = self.location(loc)
         if function:
@@ -174,8 +226,10 @@ class _Run:
             "level": level or ("error" if kind == "fail" else "none"),
             "message": {"text": text},
             "locations": [place],
-            "partialFingerprints": {"primaryLocationLineHash": self.fingerprint(rule, loc)},
+            "partialFingerprints": {FINGERPRINT: self.fingerprint(rule, loc)},
         }
+        if source is not None and self.compared.path:
+            out["baselineState"] = "unchanged" if self.compared.knows(source) else "new"
         others: list[Json] = []
         for where, message in related:
             other = {**self.location(where), "message": {"text": message}}
@@ -215,7 +269,7 @@ class _Run:
 
     def notification(self, e: LoopxformError) -> Json:
         out: Json = {
-            "level": "error",
+            "level": "warning" if self.compared.knows(e) else "error",
             "message": {"text": e.message + (f"; {e.help}" if e.help else "")},
             "descriptor": {"id": e.code},
         }

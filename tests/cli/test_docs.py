@@ -34,6 +34,8 @@ NOT_RUN = {
     "loopxform tune explain": "reads what was measured; tests/cli/test_tune_kept.py",
     "loopxform tune export": "reads what was measured; tests/cli/test_tune_kept.py",
     "loopxform bench": "measures; test_the_tables_of_timing_are_real",
+    "loopxform check scale.c": "one after the other; tests/cli/test_ci_page.py",
+    "cat known.json": "the same; tests/cli/test_ci_page.py",
     "cmake": "needs a project; tests/cli/test_building_page.py",
 }
 """Commands, by how they begin, with the reason."""

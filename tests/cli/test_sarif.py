@@ -158,6 +158,14 @@ def test_what_cannot_be_read_is_a_notification(file: str, capsys: Capture) -> No
     assert note["locations"][0]["physicalLocation"]["region"]["startLine"] == 2
 
 
+def test_there_is_a_log_where_nothing_can_be_read(file: str, capsys: Capture) -> None:
+    Path(file).write_text("int x")
+    for name in (file, "none.c"):
+        run = sarif(capsys, name, "--sarif", "log.sarif", status=2)
+        assert (run["results"], run["invocations"][0]["executionSuccessful"]) == ([], False)
+        assert json.loads(Path("log.sarif").read_text())["runs"] == [run]
+
+
 def test_questions(file: str, capsys: Capture) -> None:
     run = sarif(capsys, file, "--require", "parallel:6", "--require", "parallel:15", status=1)
     asked = [(r["kind"], r["level"], _line(r)) for r in run["results"] if r["ruleId"] == "question"]

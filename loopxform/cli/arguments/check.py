@@ -9,15 +9,19 @@ EXAMPLES = (
     "check mm.c                             every loop, and the dependences between iterations",
     "check mm.c --can 'interchange i j'     is a step legal?",
     "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
-    "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
-    "check src -j 8                         the same as text, eight files at a time",
+    "check src -j 8                         all .c files of a folder, eight at a time",
     "check src --stats                      how many loops are decided, and why not the others",
+    "check src --write-baseline known.json  writes down what is wrong today",
+    "check src --baseline known.json        exit status 1 only for what is wrong since",
+    "check src --sarif found.sarif          what is wrong also in a file for code scanning",
 )
 
 FIRST = (
-    *("--can", "--require", "--format", "--stats", "--function", "--line", "-j", "--time-limit"),
-    *("-I", "-D"),
+    *("--can", "--require", "--format", "--stats", "--baseline", "--function", "-j"),
+    *("--time-limit", "-I", "-D"),
 )
+
+FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab")
 
 
 def options() -> Parser:
@@ -28,7 +32,8 @@ def options() -> Parser:
         examples=EXAMPLES,
         first=FIRST,
     )
-    p.add_argument("--format", choices=("text", "json", "sarif"), default="text")
+    help = "report for people (text); what is wrong, a line each (concise); for tools and services"
+    p.add_argument("--format", choices=FORMATS, default="text", help=help)
     p.add_argument("--line", metavar="N", help="only the loops that begin on this line")
     p.add_argument(
         "--can",
@@ -46,6 +51,13 @@ def options() -> Parser:
     )
     help = "how many loops are decided, and what stands in the way of the others, by its frequency"
     p.add_argument("--stats", action="store_true", help=help)
+    c = p.add_argument_group("continuous integration (docs/ci.md)")
+    help = "findings in this file do not fail, only new ones"
+    c.add_argument("--baseline", metavar="FILE", help=help)
+    help = "write the findings that there are to this file, for --baseline"
+    c.add_argument("--write-baseline", metavar="FILE", help=help)
+    help = "also write what is wrong to this file as SARIF, for code scanning"
+    c.add_argument("--sarif", metavar="FILE", help=help)
     add_limits(p, "beyond it: unknown")
     help = "processes that judge several files side by side (1)"
     p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
