@@ -62,6 +62,10 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
             print(line, file=talk)
         for path in written:
             print(f"wrote {path}", file=talk)
+    if args.validate and written:
+        from loopxform.cli.validate import after_writing
+
+        return after_writing(written, args.file, args)
     return 0
 
 

@@ -64,8 +64,8 @@ def as_json(v: Verdict) -> dict[str, object]:
 def tell(v: Verdict, kernels: Path, source: Path) -> None:
     """Says what is proven, or where the proof ends. Raises MismatchError where it fails."""
     if v.status == "proven":
-        names = ", ".join(v.kernels)
-        print(f"{kernels}: proven: {names} compute what {source} does, for all sizes")
+        names, verb = ", ".join(v.kernels), "compute" if len(v.kernels) > 1 else "computes"
+        print(f"{kernels}: proven: {names} {verb} what {source} does, for all sizes")
         return
     if v.status == "unmodelled":
         place = _place(v, kernels, source)

@@ -81,6 +81,14 @@ def defined(p: Program, context: isl.Set) -> isl.Set:
     """The sizes for which the user's program stays in the arrays that it declares: for others C
     does not say what it means."""
     params = context.params().intersect(p.quotients).subtract(p.meaningless)
+    local = isl.LocalSpace.from_space(context.get_space())
+    for array in p.arrays.values():
+        for extent in array.extents[1:] if array.kind == "global" else ():
+            size = affine(extent, local)
+            if size is not None:  # C11 6.7.6.2p5
+                params = params.intersect(size.ge_set(size.sub(size)).params())
+    if not params.intersect(p.wrapping).is_empty():
+        raise Unmodelled("unsigned numbers that may wrap around")
     for a in accesses(p):
         array = p.arrays[a.array]
         touched = a.cells.range()

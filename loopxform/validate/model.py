@@ -182,10 +182,14 @@ class Program:
     """What the parameters that stand for quotients are."""
     meaningless: isl.Set = None
     """Sizes for which C leaves open what the program does."""
+    wrapping: isl.Set = None
+    """Sizes for which unsigned numbers of the program may wrap around."""
 
     def __post_init__(self) -> None:
         if self.meaningless is None:
             self.meaningless = isl.Set.empty(self.space.params())
+        if self.wrapping is None:
+            self.wrapping = isl.Set.empty(self.space.params())
         if self.quotients is None:
             self.quotients = isl.Set.universe(self.space.params())
 

@@ -344,7 +344,12 @@ def limit_of(r: Reader, count: c_ast.Node, inner: tuple[Plain | None, ...]) -> i
     """How many rows a memory of so many elements has, where the inner extents divide that."""
     rest = []
     left = [e for e in inner if e is not None]
-    with r.within(domain=isl.Set.universe(r.program.space)):
+    positive = isl.Set.universe(r.program.space)
+    for n in r.parameters:  # of a negative one there is less, which `max(n, 1)` is not below
+        a = r.parameter(n).affine
+        assert a is not None
+        positive = positive.intersect(a.ge_set(r.number(0).affine))
+    with r.within(domain=positive):
         factors = [r.expr(f)[0] for f in factors_of(count)]
         if not all(isinstance(f, Polynomial) for f in factors):
             return None

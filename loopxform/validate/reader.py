@@ -111,7 +111,8 @@ class Reader:
 
     def number(self, value: int) -> Polynomial:
         space = isl.LocalSpace.from_space(self.domain.get_space())
-        return Polynomial({ONE: isl.PwAff.from_aff(isl.Aff.zero_on_domain(space) + value)})
+        constant = isl.Val.read_from_str(space.get_ctx(), str(value))
+        return Polynomial({ONE: isl.PwAff.from_aff(isl.Aff.zero_on_domain(space).set_constant_val(constant))})
 
     def parameter(self, name: str) -> Polynomial:
         space = self.domain.get_space()
@@ -501,7 +502,9 @@ class Reader:
                 self.bind(name, Polynomial({ONE: low.add(trip.scale_val(isl.Val(step)))}))
                 along = trip
             self.domain = self.domain.intersect(along.ge_set(zero))
+            self.checking = False
             holds = self.condition(s.cond) if s.cond is not None else []
+            self.checking = True
             if any(not isinstance(w, bool) for _, w in holds):
                 raise Unmodelled("a loop that ends where data say so", line)
             inside = isl.Set.empty(self.domain.get_space())
@@ -510,6 +513,9 @@ class Reader:
                     inside = inside.union(where)
             self.monotone(inside, -1 if step == -1 else 1, s)
             self.domain = inside.coalesce()
+            with self.within():  # what is computed where the loop ends stays in its type, too
+                counted, of = self.variable(c_ast.ID(name))
+                self.fits(added(counted, self.number(step)), of, s)
             position = Position(iterator=self.dims - 1, backwards=step == -1)
             if self.in_phase:
                 self.phase = (*self.phase, position)
@@ -1026,13 +1032,14 @@ class Reader:
             return ex.operation(op, (left, right), INT), INT
         return ex.operation(op, (left, right), type), type
 
+    checking: bool = True
     ranges: isl.Set = None
     """What the types of the parameters hold."""
 
     def fits(self, value: Polynomial, type: CType, node: c_ast.Node) -> None:
         """Raises Unmodelled where 32 bits may be too few. C leaves it open what signed numbers do
         then: sizes for which the user's own leave their type have no meaning."""
-        if type.bits > 32:
+        if type.bits > 32 or not self.checking:
             return
         a = value.affine
         users = type.signed and not self.in_kernel
@@ -1052,8 +1059,9 @@ class Reader:
                 within = within.intersect_params(self.ranges)
             over = within.intersect(over)
             outside = not over.is_empty()
-            if outside and users:
-                self.program.meaningless = self.program.meaningless.union(over.params())
+            if outside and not self.in_kernel:
+                kind = "meaningless" if users else "wrapping"
+                setattr(self.program, kind, getattr(self.program, kind).union(over.params()))
                 return
         if outside:
             raise Unmodelled("a number that 32 bits may not hold", line_of(node))

@@ -43,6 +43,8 @@ def options() -> Parser:
         help="print which data is reused, what is tiled, and why",
     )
     o.add_argument("--dry-run", action="store_true", help="write no files")
+    help = "prove that what is written computes what your C does (loopxform validate)"
+    o.add_argument("--validate", action="store_true", help=help)
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
     )

@@ -1,0 +1,178 @@
+"""The validator: kernels as they are written are proven, with a mistake in them they are not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loopxform.cli import main
+from loopxform.validate.validation import Verdict, validate
+
+PRODUCT = """void product(int M, int U, int N, const float A[M][U], const float B[U][N], float C[M][N])
+{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      float acc = 0;
+      for (int k = 0; k < U; k++)
+        acc += A[i][k] * B[k][j];
+      C[i][j] = acc;
+    }
+}
+"""
+BLUR = """void blur(int h, int w, const float in[h][w], float out[h][w])
+{
+  for (int i = 1; i < h - 1; i++)
+    for (int j = 1; j < w - 1; j++)
+      out[i][j] = (in[i - 1][j] + in[i + 1][j] + in[i][j - 1] + in[i][j + 1]) / 4.0f;
+}
+"""
+TURN = """void turn(int n, int m, const double *a, double *b)
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      b[j * n + i] = a[i * m + j];
+}
+"""
+CLAMPED = """void clamped(int n, const int *restrict a, int *restrict b)
+{
+  for (int i = 0; i < n; i++) {
+    int last = i + 1 < n ? i + 1 : n - 1;
+    if (a[i] > 3)
+      b[i] = a[last] - a[i];
+    else
+      b[i] = 0;
+  }
+}
+"""
+ENDS = """void ends(int n, const int *restrict first, const float *restrict x, float *restrict y)
+{
+  for (int i = 0; i < n; i++) {
+    float sum = 0;
+    for (int k = first[i]; k < first[i + 1]; k++)
+      sum += x[k];
+    y[i] = sum;
+  }
+}
+"""
+SMALL = ("--Ty", "2", "--Tx", "4", "--Tk", "8", "--Ry", "2", "--Rx", "2")
+
+
+def written(folder: Path, text: str, *options: str) -> tuple[Path, Path, Path]:
+    """The kernel, the host code and the C of a program."""
+    source = folder / "f.c"
+    source.write_text(text)
+    assert main(["tile", str(source), "-o", str(folder), "-q", *options]) == 0
+    return folder / "f.cl", folder / "f_opencl.c", source
+
+
+def edited(folder: Path, before: str, after: str) -> None:
+    """Plants a mistake in the kernel, and in the text that the host code holds."""
+    for name, old, new in (
+        ("f.cl", before, after),
+        ("f_opencl.c", before.replace('"', '\\"'), after.replace('"', '\\"')),
+    ):
+        text = (folder / name).read_text()
+        assert old in text, text
+        (folder / name).write_text(text.replace(old, new, 1))
+
+
+def verdict(folder: Path, text: str, *options: str) -> Verdict:
+    kernel, host, source = written(folder, text, *options)
+    return validate(kernel, source, host=host)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        pytest.param(PRODUCT, SMALL, id="register tiles"),
+        pytest.param(BLUR, (), id="naive"),
+        pytest.param(TURN, (), id="transposition"),
+        pytest.param(CLAMPED, (), id="conditions"),
+    ],
+)
+def test_proven(tmp_path: Path, text: str, options: tuple[str, ...]) -> None:
+    v = verdict(tmp_path, text, *options)
+    assert (v.status, v.reason) == ("proven", "")
+    assert v.kernels
+
+
+MISTAKES = [
+    (PRODUCT, "  barrier(CLK_LOCAL_MEM_FENCE);\n", "", "two items may race for"),
+    (PRODUCT, "kk + k < U", "kk + k < U - 1", ""),
+    (PRODUCT, "(ii + i)*N + (jj + j)] = acc", "(ii + i)*N + (jj + j)] = 2 * acc", "not"),
+    (PRODUCT, "CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "two items may race for"),
+    (PRODUCT, "A_reg[i] * B_reg[j]", "A_reg[j] * B_reg[i]", "another element of"),
+    (PRODUCT, "min(iii + c0, M - 1)", "min(iii + c0, M)", "out of bounds"),
+    (BLUR, "i < h - 1", "i < h - 2", "what out held at the start"),
+    (BLUR, "i < h - 1", "i <= h - 1", "out of bounds"),
+    (BLUR, "(i - 1)*w", "(i + 0)*w", "another element of in"),
+    (BLUR, "4.0f", "4.5f", "the number 4.5"),
+    (CLAMPED, "> 3", "> 4", "another number"),
+    (CLAMPED, " - a[i]", " + a[i]", "+, not -"),
+]
+
+
+@pytest.mark.parametrize(("text", "before", "after", "reason"), MISTAKES)
+def test_a_mistake_is_found(
+    tmp_path: Path, text: str, before: str, after: str, reason: str
+) -> None:
+    options = SMALL if text is PRODUCT else ()
+    kernel, host, source = written(tmp_path, text, *options)
+    edited(tmp_path, before.strip() if before.startswith(" ") else before, after)
+    v = validate(kernel, source, host=host)
+    assert v.status == "wrong"
+    assert reason in v.reason
+
+
+def test_a_launch_that_is_too_small(tmp_path: Path) -> None:
+    kernel, host, source = written(tmp_path, BLUR)
+    text = host.read_text()
+    step = next(x for x in text.splitlines() if x.startswith("  lx_step(lx_job, 0, "))
+    host.write_text(text.replace(step, step.replace("(long long)w - 2", "(long long)w - 3", 1)))
+    assert host.read_text() != text
+    assert validate(kernel, source, host=host).status == "wrong"
+
+
+def test_the_host_code_holds_another_kernel(tmp_path: Path) -> None:
+    kernel, host, source = written(tmp_path, BLUR)
+    kernel.write_text(kernel.read_text().replace("4.0f", "4.5f"))
+    v = validate(kernel, source, host=host)
+    assert v.status == "unmodelled"
+    assert "which the host code holds otherwise" in v.reason
+
+
+def test_what_is_not_modelled_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel, _, source = written(tmp_path, ENDS)
+    assert main(["validate", str(kernel), "--from", str(source)]) == 3
+    message = f"{source}:5: not proven: the validator does not model a loop whose start data decide"
+    assert message in capsys.readouterr().err
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel, _, source = written(tmp_path, BLUR)
+    assert main(["validate", str(kernel), "--from", str(source)]) == 0
+    said = capsys.readouterr().out
+    assert said == f"{kernel}: proven: lx_blur computes what {source} does, for all sizes\n"
+    assert main(["validate", str(kernel), "--from", str(source), "--json", "-"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["status"], said["kernels"]) == ("proven", ["lx_blur"])
+    edited(tmp_path, "4.0f", "4.5f")
+    assert main(["validate", str(kernel), "--from", str(source)]) == 1
+    told = capsys.readouterr().err
+    assert "error: not proven: the number 4.5, not 4 [LX247]" in told
+    assert "out[" in told or "v[" in told  # the line of the kernel
+    assert main(["validate", str(kernel), "--from", str(tmp_path / "none.c")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+
+
+def test_tile_validates_what_it_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "f.c"
+    source.write_text(TURN)
+    assert main(["tile", str(source), "-o", str(tmp_path), "--validate"]) == 0
+    assert f"{tmp_path / 'f.cl'}: proven: lx_turn computes" in capsys.readouterr().out
