@@ -34,8 +34,8 @@ FOLDERS = (".", "nests")
 @dataclass(frozen=True)
 class CorpusKernels:
     """The kernels of one function of the corpus: its C file, the options of `loopxform tile`, and
-    what they lead to. `names` are those of the kernels in the text; `small` are sizes that are no multiples of
-    tiles (where the corpus states some), `fixed` scalars that are no sizes."""
+    what they lead to. `names` are those of the kernels in the text; `small` are sizes that are no
+    multiples of tiles (where the corpus states some), `fixed` scalars that are no sizes."""
 
     file: Path
     function: str
