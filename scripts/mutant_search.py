@@ -198,10 +198,18 @@ def _short(t: Tried) -> dict[str, Any]:
     return {"kernel": t.base.name, "kind": t.kind, **_edit(t.edits[0]), "reason": reason}
 
 
+_RUNS: dict[str, Runs] = {}
+"""By the name of the base: several mutants have it."""
+
+
 def proven(m: Mutant) -> str:
     """What is wrong with a mutant in the run that is listed; "" where nothing is."""
-    runs = Runs(m.base)
-    which = [c for c in cases(m.base, runs.plan, RUNS, SEED) if c.sizes == m.sizes]
+    if m.base.name not in _RUNS:
+        runs = Runs(m.base)
+        runs.cases += cases(m.base, runs.plan, RUNS, SEED)
+        _RUNS[m.base.name] = runs
+    runs = _RUNS[m.base.name]
+    which = [c for c in runs.cases if c.sizes == m.sizes]
     if any(e.host for e in m.edits):
         found = HostRuns(m.base).fault(m.edits, which)
         return found[1] if found else ""
