@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mutant_edits import edits, host_edits
+from mutant_edits import edits
 from mutant_host import HostRuns
+from mutant_launches import host_edits
 from mutant_runs import Base, Case, Edit, Runs, cases
 
 from loopxform.errors import LoopxformError
