@@ -33,6 +33,7 @@ from loopxform.validate.model import (
     Undefined,
     Whole,
 )
+from loopxform.validate.reductions import number_of, paired, sum_of
 
 
 class Different(Exception):
@@ -82,7 +83,12 @@ class Flags:
             self.arrays -= wrong
 
     def condition(self, e: Operation) -> Expr | None:
-        """x, for an x != 0 that says nothing more."""
+        """x, for an x != 0 or an x ? 1 : 0 that says nothing more."""
+        if e.name == "?:":
+            said, one, zero = e.operands
+            if boolean(said, self.arrays) and number_of(one) == 1 and number_of(zero) == 0:
+                return said
+            return None
         if e.name != "!=":
             return None
         x, zero = e.operands
@@ -172,8 +178,30 @@ class Comparison:
         if key not in self.work:
             self.work.append(key)
 
+    reordering: bool = False
+    """Whether sums of whole numbers may be in another order."""
+
     def _descend(self, a: Side, b: Side, relation: isl.Map) -> None:
+        if self.reordering and self._same_sums(a, b, relation):
+            return
         self._match(a, a.expr, b, b.expr, relation)
+
+    def _same_sums(self, a: Side, b: Side, relation: isl.Map) -> bool:
+        """Whether both are sums with the same summands, whose equality is asked for then."""
+        w, v = a.statement, b.statement
+        if w is None or v is None or a.expr is not w.value or b.expr is not v.value:
+            return False
+        x, y = sum_of(self.user, w), sum_of(self.kernel, v)
+        if x is None or y is None or x.operator != y.operator:
+            return False
+        pairs = paired(x, y, self.user, self.kernel, relation)
+        if pairs is None:
+            return False
+        for (s, e), (t, f), pairing in pairs:
+            self._match(
+                self._part(self._root(s), e), e, self._part(self._root(t), f), f, pairing
+            )
+        return True
 
     def _match(
         self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map

@@ -43,13 +43,19 @@ class Flow:
         )
         end = (Position(1 << 20),)
         reading = Statement(name, domain, array, to, None, 0, end)  # type: ignore[arg-type]
-        return self._flow(reading, to.intersect_domain(domain), array)
+        return self._flow(reading, to.intersect_domain(domain), self._stores(array))
+
+    def last_of(self, s: Statement, cells: isl.Map, stores: Sequence[Statement]) -> Sources:
+        """The last of these stores to the cells that a statement reads."""
+        return self._flow(s, cells, stores)
 
     def _sources(self, s: Statement, read: Read) -> Sources:
-        return self._flow(s, read.cells, read.array)
+        return self._flow(s, read.cells, self._stores(read.array))
 
-    def _flow(self, s: Statement, cells: isl.Map, array: str) -> Sources:
-        stores = [w for w in self.program.statements if w.array == array]
+    def _stores(self, array: str) -> list[Statement]:
+        return [w for w in self.program.statements if w.array == array]
+
+    def _flow(self, s: Statement, cells: isl.Map, stores: Sequence[Statement]) -> Sources:
         if not stores:
             return Sources((), cells.domain())
         schedule = schedules([*stores, s] if s not in stores else stores)

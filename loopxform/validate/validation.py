@@ -14,6 +14,7 @@ from loopxform.validate import memory, programs
 from loopxform.validate.equality import Comparison, Different
 from loopxform.validate.flow import Flow
 from loopxform.validate.model import Gather, nodes
+from loopxform.validate.reductions import operator_of
 from loopxform.validate.unmodelled import Unmodelled
 
 
@@ -33,8 +34,15 @@ def validate(
     kernels: Path, source: Path, *, host: Path | None = None, options: Sequence[str] = ()
 ) -> Verdict:
     begun = time.perf_counter()
+    context = isl.DEFAULT_CONTEXT
+    before = context.get_max_operations()
+    context.reset_operations()
+    context.set_max_operations(MOST_OPERATIONS)
     try:
         names = _validate(kernels, source, host, options)
+    except isl.Error as e:
+        seconds = time.perf_counter() - begun
+        return Verdict("unmodelled", f"sets that isl gives up ({_first_line(e)})", seconds=seconds)
     except Unmodelled as e:
         lines = (0, e.line) if e.kernel else (e.line, 0)
         return Verdict("unmodelled", e.what, *lines, seconds=time.perf_counter() - begun)
@@ -44,7 +52,18 @@ def validate(
         )
     except memory.Fault as e:
         return Verdict("wrong", e.what, 0, e.line, seconds=time.perf_counter() - begun)
+    finally:
+        context.reset_operations()
+        context.set_max_operations(before)
     return Verdict("proven", kernels=names, seconds=time.perf_counter() - begun)
+
+
+MOST_OPERATIONS = 2_000_000_000
+"""Of isl, for one kernel: minutes."""
+
+
+def _first_line(e: Exception) -> str:
+    return str(e).partition("\n")[0].rpartition(" in /")[0] or str(e)
 
 
 def _validate(
@@ -69,13 +88,20 @@ def _validate(
         here = user.context.intersect_params(way.program.quotients)
         memory.inside(way.program, touched, here, stored)
         memory.races(way.program)
-        _compare(user, way)
+        try:
+            _compare(user, way)
+        except Different:
+            if not any(operator_of(s.value) for s in user.program.statements):
+                raise
+            _compare(user, way, reordering=True)
     return tuple(dict.fromkeys(names))
 
 
-def _compare(user: programs.User, way: programs.Launches) -> None:
+def _compare(
+    user: programs.User, way: programs.Launches, *, reordering: bool = False
+) -> None:
     flow = Flow(user.program)
-    comparison = Comparison(flow, Flow(way.program))
+    comparison = Comparison(flow, Flow(way.program), reordering=reordering)
     sizes = way.where.params().intersect(user.program.quotients)
     sizes = sizes.intersect(way.program.quotients).intersect(user.context.params())
     stored = {s.array for s in (*user.program.statements, *way.program.statements)}
