@@ -32,8 +32,9 @@ from loopxform.validate.model import (
     Statement,
     Undefined,
     Whole,
+    nodes,
 )
-from loopxform.validate.reductions import number_of, paired, sum_of
+from loopxform.validate.reductions import is_empty_sum, number_of, paired, sum_of
 
 
 class Different(Exception):
@@ -192,6 +193,8 @@ class Comparison:
         if w is None or v is None or a.expr is not w.value or b.expr is not v.value:
             return False
         x, y = sum_of(self.user, w), sum_of(self.kernel, v)
+        if x is None and y is not None and a.expr is not None:
+            return is_empty_sum(y, a.expr, relation.range())
         if x is None or y is None or x.operator != y.operator:
             return False
         pairs = paired(x, y, self.user, self.kernel, relation)
@@ -301,6 +304,24 @@ class Comparison:
                 return
         raise Different(f"{described(y, b)}, not {described(x, a)}", a.line, b.line)
 
+    def read_alike(self, s: Statement, e: Gather, seen: isl.Set) -> isl.Map:
+        """Instances of a statement that read, at a place that data name, what one of those `seen`
+        reads as well."""
+        pairs = isl.Map.universe(isl.Space.map_from_set(s.domain.get_space()))
+        pairs = pairs.intersect_domain(s.domain).intersect_range(seen)
+        for x in nodes(e.index):
+            if isinstance(x, Whole):
+                for v in x.value.terms.values():
+                    pairs = pairs.intersect(v.eq_map(v))
+            elif isinstance(x, Read):
+                alike = isl.Map.empty(pairs.get_space())
+                for _, m in origins(self.kernel, s, x):
+                    alike = alike.union(m.apply_range(m.reverse()))
+                pairs = pairs.intersect(alike)
+            elif isinstance(x, Cases):
+                return isl.Map.empty(pairs.get_space())
+        return pairs
+
     def _turned(self, x: Operation, y: Operation) -> bool:
         """Whether the operands stand the other way round, as far as can be seen from their kinds."""
         first, second = (_kind(e) for e in x.operands)
@@ -336,6 +357,20 @@ MOST_VISITS = 40
 def recurs(s: Side) -> bool:
     """Whether it is a stored value that more than a copy made."""
     return s.statement is not None and s.expr is s.statement.value and not isinstance(s.expr, Read)
+
+
+def origins(flow: Flow, s: Statement, read: Read) -> list[tuple[str, isl.Map]]:
+    """What a read goes back to through copies: statements and arrays, by the reading instances."""
+    sources = flow.sources(s, read)
+    out: list[tuple[str, isl.Map]] = []
+    if not sources.start.is_empty():
+        out.append((read.array, read.cells.intersect_domain(sources.start)))
+    for w, m in sources.stores:
+        if isinstance(w.value, Read):
+            out += [(n, m.apply_range(x)) for n, x in origins(flow, w, w.value)]
+        else:
+            out.append((w.name, m))
+    return out
 
 
 def widened(relation: isl.Map, a: Side, b: Side) -> isl.Map:

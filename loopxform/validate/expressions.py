@@ -85,6 +85,8 @@ def boolean(e: Expr, flags: Set[str] = frozenset()) -> bool:
     """Whether it is 0 or 1, where these arrays hold nothing else."""
     if isinstance(e, Cases):
         return all(boolean(x, flags) for _, x in e.pieces)
+    if isinstance(e, Undefined):
+        return True  # nothing may read it
     if isinstance(e, Whole):
         return e.value.affine is not None and constant_of(e.value.affine) in (0, 1)
     if isinstance(e, Read | Gather):

@@ -233,6 +233,17 @@ def paired(
     return None
 
 
+def is_empty_sum(x: Sum, e: Expr, instances: isl.Set) -> bool:
+    """Whether a sum has no summands there, and is this number."""
+    number = number_of(e)
+    return (
+        number is not None
+        and number == NEUTRAL.get(x.operator)
+        and all(number_of(n) == number for n, _ in x.numbers)
+        and all(m.intersect_domain(instances).is_empty() for _, _, m in x.summands)
+    )
+
+
 def _same_numbers(x: Sum, y: Sum) -> bool:
     numbers = [{number_of(e) for e, _ in z.numbers} for z in (x, y)]
     neutral = NEUTRAL.get(x.operator)
