@@ -25,6 +25,7 @@ from loopxform.ir.nodes import (
     Expr,
     For,
     Function,
+    If,
     Param,
     Struct,
     Tile,
@@ -136,6 +137,21 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
         for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
             if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
                 yield in_int(x, d)
+    yield from _overrun(fn, scalars, d)
+
+
+def _overrun(fn: Function, scalars: set[str], d: Dialect) -> Iterator[Condition]:
+    """Sums of several counters that a condition keeps below a size which ends none of the loops: a
+    tile may run beyond it by a step."""
+    ends = {s.hi for s in _loops(fn)}
+    steps = [s.step for s in _loops(fn)]
+    longest = max(steps, key=lambda e: value_of(numbers(e, d)) or 0, default=None)
+    conditions = (s.cond for _, s in walk(fn.body) if isinstance(s, If))
+    for x in (x for e in conditions for x in walk_expr(e)):
+        match x:
+            case Bin("<" | "<=", left, hi) if longest is not None and hi not in ends:
+                if names(hi) and names(hi) <= scalars and len(names(left) - scalars) > 1:
+                    yield _ends_in_int(hi, longest, d)
 
 
 def _is_narrow(hi: Expr, d: Dialect) -> bool:
