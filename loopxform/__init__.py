@@ -7,6 +7,9 @@
 check            a verdict for every loop of a C file: a CheckedFile
 CheckedFile      its loops, its functions, what could not be read
 CheckedFunction  its loops, dependence matrices and OpenMP claims
+report           all that is known of a C file, as loopxform report shows it: a Report
+tune             the tile sizes that are quickest on a device: a TuningResult
+tuned            what was measured before: TuningResults
 load, loads      read a C file, or C text: a File
 File             file["mm"] is one of its functions, a Routine
 Routine          check, matrix, apply steps, tile, offload
@@ -44,7 +47,9 @@ if TYPE_CHECKING:
     from loopxform.api.check import CheckedFile, CheckedFunction, check
     from loopxform.api.facade import File, Routine, load, loads
     from loopxform.api.offload import OffloadedRoutine
+    from loopxform.api.report import Report, report
     from loopxform.api.tile import TiledRoutine
+    from loopxform.api.tuning import TuningResult, tune, tuned
     from loopxform.budget import Exhausted
     from loopxform.errors import (
         AnnotationError,
@@ -80,14 +85,19 @@ _HOMES = {
     "LoopxformError": "errors",
     "MismatchError": "errors",
     "OffloadedRoutine": "api.offload",
+    "Report": "api.report",
     "Routine": "api.facade",
     "TiledRoutine": "api.tile",
     "TransformError": "errors",
+    "TuningResult": "api.tuning",
     "UnsupportedC": "errors",
     "UsageError": "errors",
     "check": "api.check",
     "load": "api.facade",
     "loads": "api.facade",
+    "report": "api.report",
+    "tune": "api.tuning",
+    "tuned": "api.tuning",
 }
 
 __all__ = [
@@ -106,9 +116,11 @@ __all__ = [
     "LoopxformError",
     "MismatchError",
     "OffloadedRoutine",
+    "Report",
     "Routine",
     "TiledRoutine",
     "TransformError",
+    "TuningResult",
     "UnknownThreshold",
     "UnsupportedC",
     "UsageError",
@@ -116,6 +128,9 @@ __all__ = [
     "check",
     "load",
     "loads",
+    "report",
+    "tune",
+    "tuned",
 ]
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from loopxform.display import Shown
 from loopxform.source import Loc, Sources
 
 Paint: TypeAlias = Callable[[str, str], str]
@@ -34,7 +35,7 @@ class Obstacle:
     remedy: str | None = None
 
 
-class LoopxformError(Exception):
+class LoopxformError(Shown, Exception):
     """A deliberate refusal: one diagnostic, never a traceback.
 
     `status` is the exit status of a command that ends with this error. `subject` is the option or

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from loopxform.analysis.directions import Pattern
 from loopxform.analysis.pairs import Witness
+from loopxform.display import Shown
 from loopxform.ir.visit import Path
 from loopxform.records import record
 from loopxform.source import Loc
@@ -42,7 +43,7 @@ class Endpoint:
 
 
 @record
-class Dependence:
+class Dependence(Shown):
     """One row of the dependence matrix. `loops` are the variables of the common loops, `loop_paths`
     where they are; `level` is the index of the loop that carries it (None: within an iteration).
     `distance` counts iterations, None where it is not constant; a reduction goes from each

@@ -22,6 +22,7 @@ from loopxform.api.annotated import Asserted, asserted
 from loopxform.api.arguments import CHECKING, READING, require, require_known
 from loopxform.api.facade import File, Routine, load
 from loopxform.budget import Budget, part, shared, within
+from loopxform.display import Shown
 from loopxform.errors import LoopxformError
 from loopxform.frontend.outline.extraction import extracted_loops
 from loopxform.ir.decisions import Line
@@ -80,7 +81,7 @@ def _judged(routine: Routine) -> CheckedFunction | LoopxformError:
 
 
 @dataclass(frozen=True)
-class CheckedFunction:
+class CheckedFunction(Shown):
     """A function: a verdict for each of its loops in text order, what is true of its OpenMP
     claims, the dependence matrix of every nest, and what its annotations assert."""
 
@@ -170,7 +171,7 @@ class CheckedFunction:
 
 
 @dataclass(frozen=True)
-class CheckedFile:
+class CheckedFile(Shown):
     """A file: its functions, and the `problems` of those that could not be read or judged."""
 
     file: File

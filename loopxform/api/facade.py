@@ -19,12 +19,13 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from loopxform import compiler
-from loopxform.analysis.matrix import matrix, matrix_text
-from loopxform.analysis.verdict import LoopVerdict
+from loopxform.analysis.matrix import matrix
 from loopxform.api.annotated import considered, require_read, require_understood, tiled_first
 from loopxform.api.arguments import APPLYING, CHECKING, READING, require, require_known
+from loopxform.api.results import Claims, Matrices, Verdicts
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.verdicts import claims, verdicts
+from loopxform.display import Shown
 from loopxform.errors import InputError, quoting
 from loopxform.frontend import CppOptions, Parsed, parse_file
 from loopxform.ir.nodes import For, Function, Opaque
@@ -34,7 +35,6 @@ from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
-    from loopxform.analysis.openmp import Claim
     from loopxform.api.offload import OffloadedRoutine
     from loopxform.api.splice import OffloadedFile
     from loopxform.api.tile import TiledRoutine
@@ -74,7 +74,7 @@ def _cpp(**options: Sequence[str]) -> CppOptions:
 
 
 @dataclass(frozen=True, repr=False)
-class File(SourceFile):
+class File(Shown, SourceFile):
     """A C file: `file["mm"]` is one of its functions."""
 
     def __getitem__(self, name: str) -> Routine:
@@ -215,7 +215,7 @@ def _has_loop(fn: Function) -> bool:
 
 
 @dataclass(frozen=True, repr=False)
-class Routine(SourceRoutine):
+class Routine(Shown, SourceRoutine):
     """One C function."""
 
     file: File
@@ -235,21 +235,25 @@ class Routine(SourceRoutine):
 
         return dtype_of(self.function, name)
 
-    def check(self, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
+    def check(self, seconds: float | None = None) -> Verdicts:
         """A verdict for every loop, in text order. The loops of a nest that takes longer than
         `seconds` are unknown for that reason."""
         require(CHECKING, seconds=seconds)
-        return verdicts(self, seconds)
+        return Verdicts.of(verdicts(self, seconds), self.file.parsed.sources)
 
-    def audit(self, seconds: float | None = None) -> tuple[Claim, ...]:
+    def audit(self, seconds: float | None = None) -> Claims:
         """What is true of every OpenMP loop, in text order. A claim that takes longer than
         `seconds` is not proven."""
         require(CHECKING, seconds=seconds)
-        return claims(self, seconds)
+        return Claims(claims(self, seconds))
 
     def matrix(self) -> str:
         """The dependence matrix of every nest, as text."""
-        return "\n".join(matrix_text(m) for m in matrix(self.function))
+        return str(self.matrices())
+
+    def matrices(self) -> Matrices:
+        """The dependence matrix of every nest: `rows` are dependences, `loops` the columns."""
+        return Matrices(matrix(self.function))
 
     def apply(self, *steps: Step | str, tiles: Mapping[str, int] | None = None) -> Derivation:
         """Applies steps (`Stripmine("i", "64")`, or `"stripmine i 64"`), each checked. `tiles` are

@@ -16,6 +16,7 @@ from loopxform.api.copied_arrays import checked_updates
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host import macro_checks
+from loopxform.display import Shown
 from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MappedRoutine(ABC):
+class MappedRoutine(Shown, ABC):
     """A function and what it was mapped for; `fp` is what is permitted of floating point. Calls of
     fewer operations than `host` are the host's; None: host and device are compared."""
 

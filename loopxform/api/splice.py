@@ -36,6 +36,7 @@ from loopxform.codegen.host.set_aside import (
     words,
 )
 from loopxform.codegen.host.splice import Insert, Text
+from loopxform.display import Shown
 from loopxform.errors import (
     AnnotationError,
     EmitError,
@@ -59,7 +60,7 @@ from loopxform.version import __version__
 
 
 @dataclass(frozen=True)
-class OffloadedRegion:
+class OffloadedRegion(Shown):
     """A part of the file on the device: the statements `region`, what they became as a function of
     their own, and the C that launches it, where macros are as the text was read with."""
 
@@ -73,7 +74,7 @@ class OffloadedRegion:
 
 
 @dataclass(frozen=True)
-class OffloadedFile:
+class OffloadedFile(Shown):
     """What the functions of a file became. `left` are the reasons why loops stay as they are, with
     the names of their functions; `asked` are the functions that were looked at."""
 

@@ -9,13 +9,13 @@ from typing import TypeAlias
 Token: TypeAlias = tuple[str, str]
 """A class of the style sheet ("": none), and the text."""
 
-_WORDS = (
-    "break case char const continue default do double else enum extern float for goto half if "
-    "inline int int2 int4 int8 long return restrict short signed sizeof static struct switch "
-    "typedef union unsigned void volatile while bool uchar ushort uint ulong size_t event_t "
-    "kernel global local constant private __kernel __global __local __constant __private "
-    "float2 float4 float8 float16 double2 double4 double8 double16"
-).split()
+_WORDS = """
+    break case char const continue default do double else enum extern float for goto half if
+    inline int int2 int4 int8 long return restrict short signed sizeof static struct switch
+    typedef union unsigned void volatile while bool uchar ushort uint ulong size_t event_t
+    kernel global local constant private __kernel __global __local __constant __private
+    float2 float4 float8 float16 double2 double4 double8 double16
+""".split()  # noqa: SIM905
 
 _TOKENS = re.compile(
     r"(?P<cm>/\*.*?(?:\*/|\Z)|//[^\n]*)"

@@ -80,6 +80,7 @@ def _page(
         functions=sum(len(f.functions) for f in every),
         loops=sum(len(f.loops) for f in every),
         still=False,
+        brief=False,
         **ASKED,
     )
     return visible(text)

@@ -14,6 +14,7 @@ import numpy as np
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
+from loopxform.display import Shown
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.ir.device_facts import WARP
 from loopxform.ir.evaluate import evaluate
@@ -44,7 +45,7 @@ from loopxform.runtime.schedule import Ask, DataAhead, launched, not_known
 from loopxform.runtime.structs import with_numbers
 
 
-class CompiledKernel:
+class CompiledKernel(Shown):
     """Runs the kernels with the arguments of the C function, in its order or by name; variables of
     the file that it uses are given by name.
 

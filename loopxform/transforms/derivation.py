@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from loopxform.budget import spend
+from loopxform.display import Shown
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import Function, Load
@@ -23,7 +24,7 @@ E = TypeVar("E", bound=LoopxformError)
 
 
 @record
-class Record:
+class Record(Shown):
     """One applied step, why it was legal, and the program after it."""
 
     step: Step
@@ -44,7 +45,7 @@ class Skipped:
 
 
 @record
-class Derivation:
+class Derivation(Shown):
     """A program and the steps that led from `start` to `function`, each checked where applied;
     the optional ones that were `skipped`."""
 
