@@ -7,8 +7,8 @@
 check            a verdict for every loop of a C file: a CheckedFile
 CheckedFile      its loops, its functions, what could not be read
 CheckedFunction  its loops, dependence matrices and OpenMP claims
-report           all that is known of a C file, as loopxform report shows it: a Report
-tune             the tile sizes that are quickest on a device: a TuningResult
+Report           Report.of("mm.c"): all that is known of a C file, as `loopxform report` shows it
+autotune         the tile sizes that are quickest on a device: a TuningResult
 tuned            what was measured before: TuningResults
 load, loads      read a C file, or C text: a File
 File             file["mm"] is one of its functions, a Routine
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from loopxform.api.check import CheckedFile, CheckedFunction, check
     from loopxform.api.facade import File, Routine, load, loads
     from loopxform.api.offload import OffloadedRoutine
-    from loopxform.api.report import Report, report
+    from loopxform.api.report import Report
     from loopxform.api.tile import TiledRoutine
-    from loopxform.api.tuning import TuningResult, tune, tuned
+    from loopxform.api.tuning import TuningResult, autotune, tuned
     from loopxform.budget import Exhausted
     from loopxform.errors import (
         AnnotationError,
@@ -92,11 +92,10 @@ _HOMES = {
     "TuningResult": "api.tuning",
     "UnsupportedC": "errors",
     "UsageError": "errors",
+    "autotune": "api.tuning",
     "check": "api.check",
     "load": "api.facade",
     "loads": "api.facade",
-    "report": "api.report",
-    "tune": "api.tuning",
     "tuned": "api.tuning",
 }
 
@@ -125,11 +124,10 @@ __all__ = [
     "UnsupportedC",
     "UsageError",
     "__version__",
+    "autotune",
     "check",
     "load",
     "loads",
-    "report",
-    "tune",
     "tuned",
 ]
 

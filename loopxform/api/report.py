@@ -24,55 +24,6 @@ from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
 
 
-def report(
-    path: str | PathLike[str] | File,
-    *,
-    function: str | None = None,
-    limits: Limits | str = "generic",
-    fp: Level | None = None,
-    time_limit: float | None = None,
-    **options: Sequence[str],
-) -> Report:
-    """All that is known of a C file, or of one of its functions, as `loopxform report` shows it:
-    verdicts and reasons, the steps to the kernels, their costs by the model, what more would gain.
-
-    Args:
-        path: A C file, or a `File` that was read.
-        function: The only function to look at.
-        limits: The device, as a profile or its name (`loopxform devices` lists them).
-        fp: What you permit of floating point: "strict", "contract", "reassociate" or "fast".
-        time_limit: CPU time for the file, in seconds; None: no limit.
-        **options: `include`, `define`, `undefine` and `cflags`, as for `load`.
-
-    Returns:
-        A `Report`: a notebook shows it, `write` makes a page of it.
-
-    Raises:
-        InputError: Nothing of the file can be read, or it has no such function.
-        UsageError: There is no such profile.
-        ArgumentError: A value is not allowed.
-
-    Example:
-        >>> import loopxform as lx
-        >>> known = lx.report("corpus/mm.c")
-        >>> [gain.what for gain in known.gains]
-        ['restrict on A, B, C']
-    """
-    require_known(options, ("function", "limits", "fp", "time_limit", *READING))
-    require(CHECKING, function=function, time_limit=time_limit)
-    require(TILING, limits=limits, fp=fp)
-    room = profile(limits) if isinstance(limits, str) else limits
-    file = path if isinstance(path, File) else load(fspath(path), **options)
-    if function is not None:
-        file.routine(function)
-    words = "" if room.name == "generic" else f" --profile {room.name}"
-    words += "" if fp is None else f" --fp {fp}"
-    wanted = Wanted(room, permission(fp, contract=True, reassociate=False), True, words)
-    with within(Budget.of(time_limit, None)):
-        facts = file_report(file, prefix(), wanted, function)
-    return Report((facts,), wanted, tuple(map(str, file.parsed.dependencies)))
-
-
 @dataclass(frozen=True)
 class Report(Shown):
     """What is known of C files: `files` are the facts that pages show, `read` the files that were
@@ -81,6 +32,57 @@ class Report(Shown):
     files: tuple[FileFact, ...]
     wanted: Wanted
     read: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        path: str | PathLike[str] | File,
+        *,
+        function: str | None = None,
+        limits: Limits | str = "generic",
+        fp: Level | None = None,
+        time_limit: float | None = None,
+        **options: Sequence[str],
+    ) -> Report:
+        """All that is known of a C file, or of one of its functions, as `loopxform report` has it:
+        verdicts and reasons, the steps to the kernels, their costs by the model, what more would
+        gain.
+
+        Args:
+            path: A C file, or a `File` that was read.
+            function: The only function to look at.
+            limits: The device, as a profile or its name (`loopxform devices` lists them).
+            fp: What you permit of floating point: "strict", "contract", "reassociate" or "fast".
+            time_limit: CPU time for the file, in seconds; None: no limit.
+            **options: `include`, `define`, `undefine` and `cflags`, as for `load`.
+
+        Returns:
+            A `Report`: a notebook shows it, `write` makes a page of it.
+
+        Raises:
+            InputError: Nothing of the file can be read, or it has no such function.
+            UsageError: There is no such profile.
+            ArgumentError: A value is not allowed.
+
+        Example:
+            >>> import loopxform as lx
+            >>> known = lx.Report.of("corpus/mm.c")
+            >>> [gain.what for gain in known.gains]
+            ['restrict on A, B, C']
+        """
+        require_known(options, ("function", "limits", "fp", "time_limit", *READING))
+        require(CHECKING, function=function, time_limit=time_limit)
+        require(TILING, limits=limits, fp=fp)
+        room = profile(limits) if isinstance(limits, str) else limits
+        file = path if isinstance(path, File) else load(fspath(path), **options)
+        if function is not None:
+            file.routine(function)
+        words = "" if room.name == "generic" else f" --profile {room.name}"
+        words += "" if fp is None else f" --fp {fp}"
+        wanted = Wanted(room, permission(fp, contract=True, reassociate=False), True, words)
+        with within(Budget.of(time_limit, None)):
+            facts = file_report(file, prefix(), wanted, function)
+        return cls((facts,), wanted, tuple(map(str, file.parsed.dependencies)))
 
     def __repr__(self) -> str:
         names = ", ".join(f.name for f in self.files)

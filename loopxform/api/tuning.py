@@ -46,7 +46,7 @@ _CHECKS = {
 }
 
 
-def tune(
+def autotune(
     path: str | PathLike[str],
     *,
     sizes: Mapping[str, int],
@@ -88,7 +88,7 @@ def tune(
 
     Example:
         >>> import loopxform as lx
-        >>> found = lx.tune(
+        >>> found = lx.autotune(
         ...     "corpus/mm.c", sizes={"M": 64, "U": 64, "N": 64}, budget=1
         ... )  # doctest: +SKIP
         >>> mm = lx.load("corpus/mm.c")["mm"].tile(**(found.best or {}))  # doctest: +SKIP

@@ -28,15 +28,18 @@ _TOKENS = re.compile(
 
 
 def coloured(lines: Iterable[tuple[str, object]]) -> list[list[Token]]:
-    """The tokens of each line; what stands beside its text is left aside."""
+    """The tokens of each line; what stands beside its text is left aside. Blanks belong to the
+    token behind them: tools that rewrite pages (nbconvert) join blanks that stand alone."""
     out: list[list[Token]] = [[]]
     for kind, text in _tokens("\n".join(line for line, _ in lines)):
-        first, *rest = text.split("\n")
-        for n, part in enumerate((first, *rest)):
+        for n, part in enumerate(text.split("\n")):
             if n:
                 out.append([])
-            if part:
-                out[-1].append((kind, part))
+            row = out[-1]
+            if row and part and row[-1][1].isspace():
+                row[-1] = (kind, row[-1][1] + part)
+            elif part:
+                row.append((kind, part))
     return out
 
 

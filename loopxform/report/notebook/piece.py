@@ -74,7 +74,7 @@ def _scoped(text: str) -> Iterator[tuple[frozenset[str], str]]:
         else:
             for selector in filter(None, map(_own, name.split(", "))):
                 inner = selector.removeprefix(BOX)
-                names = frozenset(re.findall(r"\.([a-z]\w*)|\b(svg|table)\b", inner))
+                names = frozenset(re.findall(r"\.([a-z][\w-]*)|\b(svg|table)\b", inner))
                 about = frozenset(a or b for a, b in names)
                 yield about, f"{selector} {{{' '.join(body.split())}}}"
 

@@ -20,6 +20,9 @@ from loopxform.transforms.derivation import Record
 if TYPE_CHECKING:
     from loopxform.runtime.kernel import CompiledKernel
 
+MOST_KERNELS, MOST_LINES = 2, 160
+"""Kernels of a part that are shown, and lines of each."""
+
 MOST_PARTS = 4
 """Parts of a file that are shown with their kernels; of the others the first line alone."""
 
@@ -88,9 +91,19 @@ def _routine(x: TiledRoutine | OffloadedRoutine) -> str:
 
 def _mapped(title: str, facts: list[Mapping], name: str, text: str | None, **more: object) -> str:
     """Mappings beside lines of the file, which itself is not shown."""
+    facts = [_shortened(x) for x in facts]
     file = FileFact("", name, "", tuple((text or "").splitlines()), (), (), ())
     values = {"brief": (), "refusals": (), **more}
     return piece(title, "mapped.html.j2", mappings=facts, file=file, **values)
+
+
+def _shortened(x: Mapping) -> Mapping:
+    """With as many kernels as a notebook has room for."""
+    kernels = tuple(
+        replace(k, lines=k.lines[:MOST_LINES], left_out=k.left_out + len(k.lines[MOST_LINES:]))
+        for k in x.kernels[:MOST_KERNELS]
+    )
+    return replace(x, kernels=kernels, kernels_left=x.kernels_left + len(x.kernels) - len(kernels))
 
 
 def _region(x: OffloadedRegion) -> str:
