@@ -12,7 +12,8 @@ def html(x: TuningResult) -> str:
     result = x.result
     head, *rows = table(result)
     head[0] = "place"
-    title = f"{len(result.candidates)} candidates with times, the quickest first"
+    count = len(result.candidates)
+    title = f"{count} candidate{'' if count == 1 else 's'} with times, the quickest first"
     quickest = Table(title, tuple(head), tuple(map(tuple, rows)))
     return piece(
         f"Tuning of {x.function}",
