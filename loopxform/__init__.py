@@ -45,8 +45,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopxform.api.check import CheckedFile, CheckedFunction, check
-    from loopxform.api.facade import File, Routine, load, loads
+    from loopxform.api.facade import File, Routine
     from loopxform.api.offload import OffloadedRoutine
+    from loopxform.api.reading import load, loads
     from loopxform.api.report import Report
     from loopxform.api.tile import TiledRoutine
     from loopxform.api.tuning import TuningResult, autotune, tuned
@@ -94,8 +95,8 @@ _HOMES = {
     "UsageError": "errors",
     "autotune": "api.tuning",
     "check": "api.check",
-    "load": "api.facade",
-    "loads": "api.facade",
+    "load": "api.reading",
+    "loads": "api.reading",
     "tuned": "api.tuning",
 }
 

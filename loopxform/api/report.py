@@ -8,8 +8,9 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from loopxform.api.arguments import CHECKING, READING, require, require_known
-from loopxform.api.facade import File, load
+from loopxform.api.facade import File
 from loopxform.api.permitted import permission
+from loopxform.api.reading import load
 from loopxform.api.tile_arguments import TILING
 from loopxform.budget import Budget, within
 from loopxform.display import Shown

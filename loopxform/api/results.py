@@ -12,7 +12,13 @@ from loopxform.source import Sources
 
 
 class Verdicts(Shown, tuple[LoopVerdict, ...]):
-    """A verdict for every loop of a function, in text order: a tuple. `sources` has the text."""
+    """A verdict for every loop of a function, in text order: a tuple. `sources` has the text.
+
+    Example:
+        >>> import loopxform as lx
+        >>> lx.load("mm.c")["mm"].check()[0]
+        <LoopVerdict mm.c:5:3: i yes>
+    """
 
     sources: Sources | None = None
 
@@ -25,14 +31,27 @@ class Verdicts(Shown, tuple[LoopVerdict, ...]):
 
 
 class Claims(Shown, tuple[Claim, ...]):
-    """What is true of every OpenMP pragma of a function, in text order: a tuple."""
+    """What is true of every OpenMP pragma of a function, in text order: a tuple.
+
+    Example:
+        >>> import loopxform as lx
+        >>> lx.load("mm.c")["mm"].audit()
+        ()
+    """
 
     __slots__ = ()
 
 
 class Matrices(Shown, tuple[Matrix, ...]):
     """The dependence matrix of every nest of a function, in text order: a tuple, whose text is that
-    of `loopxform check`."""
+    of `loopxform check`.
+
+    Example:
+        >>> import loopxform as lx
+        >>> matrices = lx.load("mm.c")["mm"].matrices()
+        >>> print(str(matrices).splitlines()[0])
+        kind    array    statements                   i  j  k
+    """
 
     __slots__ = ()
 

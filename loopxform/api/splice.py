@@ -75,8 +75,15 @@ class OffloadedRegion(Shown):
 
 @dataclass(frozen=True)
 class OffloadedFile(Shown):
-    """What the functions of a file became. `left` are the reasons why loops stay as they are, with
-    the names of their functions; `asked` are the functions that were looked at."""
+    """What the functions of a file became. `regions` are the parts on the device, `left` the
+    reasons why loops stay as they are, with the names of their functions; `asked` are the functions
+    that were looked at.
+
+    Example:
+        >>> import loopxform as lx
+        >>> sorted(lx.load("mm.c").offload().files)
+        ['mm.cl', 'mm_opencl.c', 'mm_opencl.h']
+    """
 
     file: SourceFile
     original: Original
@@ -103,8 +110,17 @@ class OffloadedFile(Shown):
         }
 
     def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
-        """Writes the files, all or none, and returns their paths. A file that was read is never
-        overwritten. Raises InputError."""
+        """Writes the files, all or none. A file that was read is never overwritten.
+
+        Args:
+            directory: Where to; it is made where it is missing.
+
+        Returns:
+            The paths.
+
+        Raises:
+            InputError: One of them cannot be written.
+        """
         outputs = in_folder(fspath(directory), self.files)
         return write_all(outputs, self.file.parsed.dependencies)
 
