@@ -52,8 +52,8 @@ class Matrix(Shown):
         return f"<Matrix over {', '.join(self.loops)}: {len(self.rows)} rows>"
 
     def entry(self, d: Dependence, column: int) -> str:
-        """The direction of a row in a column, with the distance where it is known and not 0; blank
-        where the loop is not around both statements."""
+        """The direction of the row `d` in a `column` (from 0 on), with the distance where it is
+        known and not 0; blank where the loop is not around both statements."""
         path = self.loop_paths[column]
         if path not in d.loop_paths:
             return ""

@@ -50,6 +50,9 @@ ENOUGH: dict[str, tuple[Answer, ...]] = {
 
 @record
 class Reason:
+    """Why a loop has its verdict: a stable `code`, a sentence, its place, and two iterations with
+    numbers where there are some."""
+
     code: str
     message: str
     loc: Loc | None

@@ -116,8 +116,8 @@ class CheckedFunction(Shown):
 
     @classmethod
     def of(cls, routine: Routine) -> CheckedFunction:
-        """Judges a function, within the budget in force: half of it is for the verdicts, half of
-        the rest for claims."""
+        """Judges the function `routine`, within the budget in force: half of it is for the
+        verdicts, half of the rest for claims."""
         with within(part(1 / 2)):
             verdicts = routine.check()
         with within(part(1 / 2)):

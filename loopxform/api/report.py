@@ -28,7 +28,13 @@ from loopxform.targets.target import Limits
 @dataclass(frozen=True)
 class Report(Shown):
     """What is known of C files: `files` are the facts that pages show, `read` the files that were
-    read for them."""
+    read for them.
+
+    Example:
+        >>> import loopxform as lx
+        >>> lx.Report.of("mm.c").write("mm.html")
+        PosixPath('mm.html')
+    """
 
     files: tuple[FileFact, ...]
     wanted: Wanted
@@ -67,7 +73,7 @@ class Report(Shown):
 
         Example:
             >>> import loopxform as lx
-            >>> known = lx.Report.of("corpus/mm.c")
+            >>> known = lx.Report.of("mm.c")
             >>> [gain.what for gain in known.gains]
             ['restrict on A, B, C']
         """

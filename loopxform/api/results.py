@@ -24,7 +24,7 @@ class Verdicts(Shown, tuple[LoopVerdict, ...]):
 
     @classmethod
     def of(cls, verdicts: Iterable[LoopVerdict], sources: Sources) -> Verdicts:
-        """With the text that the loops stand in, of which notebooks show the lines."""
+        """The `verdicts` on loops of these `sources`, of which notebooks show the lines."""
         out = cls(verdicts)
         out.sources = sources
         return out

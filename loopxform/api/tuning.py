@@ -88,10 +88,10 @@ def autotune(
 
     Example:
         >>> import loopxform as lx
-        >>> found = lx.autotune(
-        ...     "corpus/mm.c", sizes={"M": 64, "U": 64, "N": 64}, budget=1
-        ... )  # doctest: +SKIP
-        >>> mm = lx.load("corpus/mm.c")["mm"].tile(**(found.best or {}))  # doctest: +SKIP
+        >>> found = lx.autotune("mm.c", sizes={"M": 48, "U": 48, "N": 48}, budget=1, repeat=1)
+        >>> found.defaults[0][0]
+        'M=48, U=48, N=48'
+        >>> mm = lx.load("mm.c")["mm"].tile(**(found.best or {}))
     """
     from loopxform.cli.arguments import understood  # loads the command line
     from loopxform.cli.tune import measured as measure
@@ -166,7 +166,13 @@ def tuned(path: str | PathLike[str], *, function: str | None = None) -> tuple[Tu
 class TuningResult(Shown):
     """What was measured of a function on a device. `best` are the quickest sizes, by name, None
     where nothing is quicker than the defaults; `noise` is by what part the times of the defaults
-    varied (0 where nobody raced)."""
+    varied (0 where nobody raced).
+
+    Example:
+        >>> import loopxform as lx
+        >>> [result.best for result in lx.tuned("nobody_has_tuned_this.c")]
+        []
+    """
 
     result: Result = field(repr=False)
     best: Mapping[str, Value] | None

@@ -107,6 +107,7 @@ class CompiledKernel(Shown):
             return self._launchers[n]
 
     def __call__(self, *args: Any, **named: Any) -> None:
+        """Runs the kernels. Raises ArgumentError, DeviceError."""
         follow, rooms = self._prepared(args, named)
         with _no_division():
             try:
@@ -118,7 +119,7 @@ class CompiledKernel(Shown):
                 self.taken = launch_all(launches, self._spare) if launches else Taken(0, 0, 0)
 
     def again(self, times: int, **named: Any) -> list[int]:
-        """Device time in ns of so many calls, one directly after the other where no data have to be
+        """Device time in ns of so many calls (`times`) with the arguments `named`, one directly after the other where no data have to be
         read in between: each from the end of the one before, the first from its start."""
         follow, _ = self._prepared((), named)
         with _no_division():
@@ -135,7 +136,7 @@ class CompiledKernel(Shown):
         return out
 
     def parts(self, **named: Any) -> list[tuple[int, int]]:
-        """The kernels that a call launches, by number and in order, each with its device time in
+        """The kernels that a call with the arguments `named` launches, by number and in order, each with its device time in
         ns. Raises ArgumentError; DataAhead where what is launched depends on data."""
         follow, _ = self._prepared((), named)
         with _no_division():

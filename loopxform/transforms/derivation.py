@@ -59,6 +59,7 @@ class Derivation(Shown):
 
     @property
     def function(self) -> Function:
+        """The program after the last step."""
         return self.records[-1].result if self.records else self.start
 
     @property
@@ -117,18 +118,19 @@ class Derivation(Shown):
         return replace(self, stage=stage)
 
     def run(self, steps: tuple[Step, ...]) -> Derivation:
+        """Checks and applies `steps` one after the other. Raises TransformError."""
         out = self
         for step in steps:
             out = out.then(step)
         return out
 
     def with_tiles(self, tiles: Mapping[str, int]) -> Derivation:
-        """The same steps on a program with tile sizes that further steps may name."""
+        """The same steps on a program with `tiles`, sizes by name that further steps may name."""
         records = tuple(replace(r, result=with_tiles(r.result, tiles)) for r in self.records)
         return replace(self, start=with_tiles(self.start, tiles), records=records)
 
     def extended(self, more: Derivation) -> Derivation:
-        """With the steps of a derivation that starts from this one's program, and its tile
+        """With the steps of `more`, a derivation that starts from this one's program, and its tile
         sizes."""
         whole = self.with_tiles(dict(more.start.tiles))
         records, skipped = (*whole.records, *more.records), (*whole.skipped, *more.skipped)
