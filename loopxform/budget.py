@@ -50,7 +50,7 @@ def memory_bytes() -> int:
 class Exhausted(LoopxformError):
     """The budget is used up; `kind` is what of it: "time" or "memory".
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> try:
         ...     lx.check("mm.c", time_limit=1e-9)

@@ -43,7 +43,7 @@ class LoopxformError(Shown, Exception):
     `status` is the exit status of a command that ends with this error. `subject` is the option or
     word of a command line that it is about, where it has no place in a file.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.load("mm.c")["nn"]
         ... except lx.LoopxformError as e:
@@ -174,7 +174,7 @@ def quoting(sources: Sources) -> Iterator[None]:
 class InputError(LoopxformError):
     """The C file, a header or a parameter is not usable as given.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.loads("void f(int n { }", "f.c")
         ... except lx.InputError as e:
@@ -188,7 +188,7 @@ class InputError(LoopxformError):
 class UnsupportedC(InputError):
     """Correct C that the analysis does not model; the message gives the reason, help a remedy.
 
-    Example:
+    Examples:
         >>> text = "void f(int n, float *a) { for (int i = 1; i < n; i++) a[i] = a[i - 1]; }"
         >>> try:
         ...     lx.loads(text)["f"].tile()
@@ -203,7 +203,7 @@ class UnsupportedC(InputError):
 class UsageError(LoopxformError):
     """Words that mean nothing: a step, a device, an option.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.load("mm.c")["mm"].apply("turn i")
         ... except lx.UsageError as e:
@@ -218,7 +218,7 @@ class IgnoredOption(UsageError):
     """An option that would be without effect: its name is wrong there, not its value. Calls from
     Python raise ArgumentError instead.
 
-    Example:
+    Examples:
         >>> issubclass(lx.IgnoredOption, lx.UsageError)
         True
     """
@@ -227,7 +227,7 @@ class IgnoredOption(UsageError):
 class UnknownThreshold(IgnoredOption):
     """A threshold that no guard compares with; `name` is its name.
 
-    Example:
+    Examples:
         >>> lx.UnknownThreshold("cut", "there are: t_1").name
         'cut'
     """
@@ -240,7 +240,7 @@ class UnknownThreshold(IgnoredOption):
 class LimitError(LoopxformError):
     """Parameters that exceed a limit of the device; notes show the formula with numbers.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.load("mm.c")["mm"].tile(Ty=64, Tx=64, limits="h100")
         ... except lx.LimitError as e:
@@ -254,7 +254,7 @@ class LimitError(LoopxformError):
 class EmitError(LoopxformError):
     """A program that is legal but cannot be written for the target asked for.
 
-    Example:
+    Examples:
         >>> lx.EmitError("no text for it").code
         'LX040'
     """
@@ -265,7 +265,7 @@ class EmitError(LoopxformError):
 class DeviceError(LoopxformError):
     """No such device, a failed build, or a failed launch.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.load("mm.c")["mm"].tile().compile("no such device")
         ... except lx.DeviceError as e:
@@ -281,7 +281,7 @@ class ArgumentError(LoopxformError, TypeError):
     prototype: missing, of another type, out of range, of another shape, or overlapping another. It
     is a TypeError as well.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.load("mm.c")["mm"].tile(vector=3)
         ... except lx.ArgumentError as e:
@@ -296,7 +296,7 @@ class TransformError(LoopxformError):
     """A step that would change the meaning of the program, or has nothing to apply to. `step` is
     the step, `obstacles` are all reasons.
 
-    Example:
+    Examples:
         >>> try:
         ...     lx.load("mm.c")["mm"].apply("parallelise k")
         ... except lx.TransformError as e:
@@ -331,7 +331,7 @@ class TransformError(LoopxformError):
 class AnnotationError(LoopxformError):
     """An annotation of the source that does not hold, or asks for what cannot be done.
 
-    Example:
+    Examples:
         >>> text = '''
         ... void f(int n, float *a) {
         ...   #pragma loopxform parallel
@@ -351,7 +351,7 @@ class AnnotationError(LoopxformError):
 class MismatchError(LoopxformError):
     """A transformed program and the user's C gave different results; `loopxform run` compares them.
 
-    Example:
+    Examples:
         >>> lx.MismatchError("C[0][0] differs").code
         'LX200'
     """
@@ -363,7 +363,7 @@ class MismatchError(LoopxformError):
 class InternalError(LoopxformError):
     """A mistake of ours that one function met; its cause is what was raised.
 
-    Example:
+    Examples:
         >>> lx.InternalError("it went wrong").status
         101
     """

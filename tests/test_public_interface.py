@@ -73,7 +73,7 @@ def test_every_public_name_has_a_place_in_the_reference() -> None:
 def test_every_public_name_has_an_example(name: str) -> None:
     doc = inspect.getdoc(getattr(lx, name)) or ""
     assert len(doc.splitlines()[0]) > 10
-    assert ">>> " in doc
+    assert "Examples:\n    >>> " in doc  # a section of griffe, which shows it as code
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -87,6 +87,24 @@ def test_every_call_is_typed_and_explained(name: str) -> None:
             continue
         assert p.annotation is not inspect.Parameter.empty, f"{name}: {p.name} has no type"
         assert re.search(rf"\b{p.name}\b", doc), f"{name} does not explain {p.name}"
+
+
+@pytest.mark.device
+def test_the_page_about_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "python.md").read_text()
+    shutil.copy(ROOT / "corpus" / "mm.c", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for code in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        exec(code, names)
+    said = capsys.readouterr().out
+    assert "8 k reduction ()" in said
+    assert "interchange i j -- no direction vector" in said
+    assert " 9 |         acc += A[i][k] * B[k][j];" in said
+    assert "restrict on A, B, C -- 2 loops" in said
+    assert (tmp_path / "mm.html").is_file()
 
 
 @pytest.mark.device

@@ -64,7 +64,7 @@ def check(
         Exhausted: The limits do not suffice to read it.
         ArgumentError: A value is not allowed.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> report = lx.check("mm.c")
         >>> [(loop.line, loop.var, loop.parallel) for loop in report.loops]
@@ -102,7 +102,7 @@ class CheckedFunction(Shown):
     """A function: a verdict for each of its loops in text order, what is true of its OpenMP
     claims, the dependence matrix of every nest, and what its annotations assert.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.check("mm.c")["mm"].dependences[0].direction
         ('=', '=')
@@ -200,7 +200,7 @@ class CheckedFile(Shown):
     """A file: a collection of its functions, and the `problems` of those that could not be read or
     judged.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.check("mm.c")
         <CheckedFile mm.c: 3 loops: 2 yes, 1 reduction>

@@ -44,7 +44,7 @@ class File(Shown, SourceFile):
     `file["mm"]` is one of them (InputError where there is none), `"mm" in file` says whether there
     is, `len(file)` counts them.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> file = lx.load("mm.c")
         >>> file["mm"], "nn" in file, len(file)
@@ -104,7 +104,7 @@ class File(Shown, SourceFile):
             LimitError: The device does not have what is asked for.
             ArgumentError: A value is not allowed.
 
-        Example:
+        Examples:
             >>> import loopxform as lx
             >>> lx.load("mm.c").offload()
             <OffloadedFile mm.c: 1 parts on the device>
@@ -150,7 +150,7 @@ class Routine(Shown, SourceRoutine):
 
     `name` is its name, `file` the file that it stands in, `function` its loop tree.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> mm = lx.load("mm.c")["mm"]
         >>> [(loop.var, loop.parallel) for loop in mm.check()]
@@ -238,7 +238,7 @@ class Routine(Shown, SourceRoutine):
             UsageError: A step says nothing meaningful.
             ArgumentError: A step is no text, or `tiles` no sizes by name.
 
-        Example:
+        Examples:
             >>> import loopxform as lx
             >>> mm = lx.load("mm.c")["mm"]
             >>> mm.apply("interchange i j", "stripmine i T", tiles={"T": 8}).records[0].reason
@@ -322,7 +322,7 @@ class Routine(Shown, SourceRoutine):
             ArgumentError: A value is not allowed, or the recipe has no use for an option.
             UsageError: There is no such profile.
 
-        Example:
+        Examples:
             >>> import loopxform as lx
             >>> lx.load("mm.c")["mm"].tile(Ty=16, Tx=16, Tk=16, Ry=8, Rx=4)
             <TiledRoutine mm: register Ty=16 Tx=16 Tk=16 Ry=8 Rx=4>
@@ -374,7 +374,7 @@ class Routine(Shown, SourceRoutine):
             ArgumentError: A value is not allowed.
             UsageError: There is no such profile.
 
-        Example:
+        Examples:
             >>> import loopxform as lx
             >>> lx.load("mm.c")["mm"].offload().parts
             (<Part mm.c:5:3: kernel>,)

@@ -97,7 +97,7 @@ def require_compared(
 class OffloadedRoutine(MappedRoutine):
     """A whole function for OpenCL: the derivation, the kernels, the files, the callable.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.load("mm.c")["mm"].offload()
         <OffloadedRoutine mm: 1 parts>

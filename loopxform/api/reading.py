@@ -27,7 +27,7 @@ def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
         InputError: It cannot be read as C; the error has the place.
         ArgumentError: An option is not one of these, or no list of texts.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.load("mm.c")
         <File mm.c: mm>
@@ -50,7 +50,7 @@ def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
         InputError: It cannot be read as C; the error has the place.
         ArgumentError: An option is not one of these, or no list of texts.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> text = "void f(float a[N]) { for (int i = 0; i < N; i++) a[i] = 1; }"
         >>> lx.loads(text, "f.c", define=["N=8"])

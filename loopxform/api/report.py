@@ -30,7 +30,7 @@ class Report(Shown):
     """What is known of C files: `files` are the facts that pages show, `read` the files that were
     read for them.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.Report.of("mm.c").write("mm.html")
         PosixPath('mm.html')
@@ -71,7 +71,7 @@ class Report(Shown):
             UsageError: There is no such profile.
             ArgumentError: A value is not allowed.
 
-        Example:
+        Examples:
             >>> import loopxform as lx
             >>> known = lx.Report.of("mm.c")
             >>> [gain.what for gain in known.gains]

@@ -14,7 +14,7 @@ from loopxform.source import Sources
 class Verdicts(Shown, tuple[LoopVerdict, ...]):
     """A verdict for every loop of a function, in text order: a tuple. `sources` has the text.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.load("mm.c")["mm"].check()[0]
         <LoopVerdict mm.c:5:3: i yes>
@@ -33,7 +33,7 @@ class Verdicts(Shown, tuple[LoopVerdict, ...]):
 class Claims(Shown, tuple[Claim, ...]):
     """What is true of every OpenMP pragma of a function, in text order: a tuple.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.load("mm.c")["mm"].audit()
         ()
@@ -46,7 +46,7 @@ class Matrices(Shown, tuple[Matrix, ...]):
     """The dependence matrix of every nest of a function, in text order: a tuple, whose text is that
     of `loopxform check`.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> matrices = lx.load("mm.c")["mm"].matrices()
         >>> print(str(matrices).splitlines()[0])

@@ -79,7 +79,7 @@ class OffloadedFile(Shown):
     reasons why loops stay as they are, with the names of their functions; `asked` are the functions
     that were looked at.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> sorted(lx.load("mm.c").offload().files)
         ['mm.cl', 'mm_opencl.c', 'mm_opencl.h']

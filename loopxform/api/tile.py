@@ -67,7 +67,7 @@ class TiledRoutine(MappedRoutine):
     """A function tiled for OpenCL: the derivation, the kernel, the files, the callable. `tiled` has
     what was chosen, and why.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> tiled = lx.load("mm.c")["mm"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
         >>> tiled.sizes

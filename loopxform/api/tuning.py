@@ -86,7 +86,7 @@ def autotune(
         DeviceError: There is no such device, or the kernel with default sizes cannot be measured.
         ArgumentError: A value is not allowed.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> found = lx.autotune("mm.c", sizes={"M": 48, "U": 48, "N": 48}, budget=1, repeat=1)
         >>> found.defaults[0][0]
@@ -147,7 +147,7 @@ def tuned(path: str | PathLike[str], *, function: str | None = None) -> tuple[Tu
     Raises:
         ArgumentError: A value is not allowed.
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> lx.tuned("nobody_has_tuned_this.c")
         ()
@@ -168,7 +168,7 @@ class TuningResult(Shown):
     where nothing is quicker than the defaults; `noise` is by what part the times of the defaults
     varied (0 where nobody raced).
 
-    Example:
+    Examples:
         >>> import loopxform as lx
         >>> [result.best for result in lx.tuned("nobody_has_tuned_this.c")]
         []

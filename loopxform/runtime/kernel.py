@@ -119,8 +119,9 @@ class CompiledKernel(Shown):
                 self.taken = launch_all(launches, self._spare) if launches else Taken(0, 0, 0)
 
     def again(self, times: int, **named: Any) -> list[int]:
-        """Device time in ns of so many calls (`times`) with the arguments `named`, one directly after the other where no data have to be
-        read in between: each from the end of the one before, the first from its start."""
+        """Device time in ns of so many calls (`times`) with the arguments `named`, one directly
+        after the other where no data have to be read in between: each from the end of the one
+        before, the first from its start."""
         follow, _ = self._prepared((), named)
         with _no_division():
             try:
@@ -136,8 +137,9 @@ class CompiledKernel(Shown):
         return out
 
     def parts(self, **named: Any) -> list[tuple[int, int]]:
-        """The kernels that a call with the arguments `named` launches, by number and in order, each with its device time in
-        ns. Raises ArgumentError; DataAhead where what is launched depends on data."""
+        """The kernels that a call with the arguments `named` launches, by number and in order, each
+        with its device time in ns. Raises ArgumentError; DataAhead where what is launched depends
+        on data."""
         follow, _ = self._prepared((), named)
         with _no_division():
             launches = [x for x in follow(not_known) if 0 not in x.global_size]

@@ -8,8 +8,10 @@ from typing import Any
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from html_pages import tree, words
 from nbclient import NotebookClient
+from nbconvert import HTMLExporter
 from PIL import Image
 
 import loopxform as lx
@@ -106,3 +108,17 @@ def test_a_piece_is_as_light_or_dark_as_its_viewer(viewer: str, tmp_path: Path) 
     assert colours.get(back, 0) > 10_000
     other = BLACK if back == WHITE else WHITE
     assert colours.get(other, 0) < 3_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_that_nbconvert_makes_keep_every_piece(theme: str) -> None:
+    """It rewrites HTML: blanks between elements become one."""
+    piece = lx.load(MM)["mm"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)._repr_html_()
+    output = nbformat.v4.new_output("display_data", {"text/html": piece})
+    cell = nbformat.v4.new_code_cell("tiled", outputs=[output])
+    page, _ = HTMLExporter(theme=theme).from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    (kept,) = BeautifulSoup(page, "html.parser").select("div.loopxform")
+    codes = [e.get_text() for e in kept.select("code")]
+    assert codes == ["".join(e.itertext()) for e in tree(piece).iter("code")]
+    assert any(code.startswith("  const int") for code in codes)
