@@ -10,6 +10,7 @@ CheckedFunction  its loops, dependence matrices and OpenMP claims
 Report           Report.of("mm.c"): all that is known of a C file, as `loopxform report` shows it
 autotune         the tile sizes that are quickest on a device: a TuningResult
 tuned            what was measured before: TuningResults
+TuningResult     the candidates with their times, the quickest first
 load, loads      read a C file, or C text: a File
 File             file["mm"] is one of its functions, a Routine
 Routine          check, matrix, apply steps, tile, offload
