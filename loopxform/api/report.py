@@ -20,9 +20,11 @@ from loopxform.report import page
 from loopxform.report.build import file_report
 from loopxform.report.facts import FileFact, FunctionFact, Gain, NextStep
 from loopxform.report.mapping import Wanted
-from loopxform.report.names import prefix
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
+
+PREFIX = "file-1"
+"""What anchors of the page of one file begin with, as those of the command do."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Report(Shown):
         words += "" if fp is None else f" --fp {fp}"
         wanted = Wanted(room, permission(fp, contract=True, reassociate=False), True, words)
         with within(Budget.of(time_limit, None)):
-            facts = file_report(file, prefix(), wanted, function)
+            facts = file_report(file, PREFIX, wanted, function)
         return cls((facts,), wanted, tuple(map(str, file.parsed.dependencies)))
 
     def __repr__(self) -> str:

@@ -113,9 +113,8 @@ def autotune(
     named |= {"--fp": fp, "--repeat": repeat}
     words += [w for name, value in named.items() if value is not None for w in (name, str(value))]
     words += ["--fresh"] if fresh else []
-    words += [*_read_with(options)]
     with TemporaryDirectory() as nowhere, ExitStack() as held:
-        args = understood("tune", [*words, "-o", nowhere])
+        args = understood("tune", [*words, *_read_with(options, nowhere), "-o", nowhere])
         job = job_of(args)
         memo = Memo.of(job.file.stem)
         session, outcome = measure(args, job, memo, sys.stderr, held, None)
@@ -124,13 +123,14 @@ def autotune(
     return TuningResult(results(rows)[-1], best, outcome.noise)
 
 
-def _read_with(options: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    names = {"include": "-I", "define": "-D", "undefine": "-U"}
-    for name, values in options.items():
-        if name == "cflags":
-            yield f"--cflags={' '.join(values)}"
-        else:
-            yield from (f"{names[name]}{fspath(v)}" for v in values)
+def _read_with(options: Mapping[str, Sequence[str]], folder: str) -> Iterator[str]:
+    """How a C file is read, as words; the options of the compiler are in a file of the folder."""
+    for name, option in (("include", "-I"), ("define", "-D"), ("undefine", "-U")):
+        yield from (f"{option}{fspath(v)}" for v in options.get(name, ()))
+    if flags := options.get("cflags"):
+        path = Path(folder, "cflags")
+        path.write_text("".join(f"{flag}\n" for flag in flags))
+        yield f"--cflags-file={path}"
 
 
 def tuned(path: str | PathLike[str], *, function: str | None = None) -> tuple[TuningResult, ...]:

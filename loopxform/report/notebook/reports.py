@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from loopxform.api.report import Report
+import re
+
+from loopxform.api.report import PREFIX, Report
+from loopxform.report.names import prefix
 from loopxform.report.notebook.piece import piece
 
 
 def html(x: Report) -> str:
     """Every file with all that is known of it, without the scripts of the page."""
-    return piece("Report", "report.html.j2", files=x.files, profile=x.wanted.limits.name)
+    text = piece("Report", "report.html.j2", files=x.files, profile=x.wanted.limits.name)
+    own = prefix()
+    return _ANCHORS.sub(lambda m: m[0].replace(PREFIX, own), text)
+
+
+_ANCHORS = re.compile(r'\b(?:id|href|aria-labelledby)="[^"]*"')
+"""Names of the page, which those of other reports in the notebook must not be."""

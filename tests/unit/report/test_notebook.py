@@ -141,10 +141,10 @@ def test_what_a_screen_reader_needs(name: str, pieces: dict[str, str]) -> None:
     assert all(words(e) for e in elements(root, "summary", "a"))
 
 
-def test_names_of_two_pieces_differ() -> None:
-    one, other = (
-        {e.get("id") for e in tree(lx.check(MM)["mm"]._repr_html_()).iter()} for _ in range(2)
-    )
+@pytest.mark.parametrize("make", [lambda: lx.check(MM)["mm"], lambda: lx.Report.of(MM)])
+def test_names_of_two_pieces_differ(make: Callable[[], Any]) -> None:
+    shown = make()
+    one, other = ({e.get("id") for e in tree(shown._repr_html_()).iter()} for _ in range(2))
     assert one & other == {None}
 
 
