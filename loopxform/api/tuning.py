@@ -24,6 +24,7 @@ from loopxform.api.arguments import (
 )
 from loopxform.api.tile_arguments import TILING
 from loopxform.display import Shown
+from loopxform.errors import DeviceError
 from loopxform.floating_point import Level
 from loopxform.schedule.params import Recipe
 from loopxform.tune.memo import Memo, stored
@@ -108,7 +109,7 @@ def autotune(
     given |= {"device": device, "recipe": recipe, "fp": fp, "path": path, "fresh": fresh}
     require(_CHECKS, **given)
     words = ["./" + fspath(path) if fspath(path).startswith("-") else fspath(path)]
-    words += ["--size", ",".join(f"{n}={v}" for n, v in sizes.items())]
+    words += ["--size", ",".join(f"{n}={v}" for n, v in sizes.items())] if sizes else []
     named = {"--budget": budget, "--function": function, "--device": device, "--recipe": recipe}
     named |= {"--fp": fp, "--repeat": repeat}
     words += [w for name, value in named.items() if value is not None for w in (name, str(value))]
@@ -120,7 +121,10 @@ def autotune(
         session, outcome = measure(args, job, memo, sys.stderr, held, None)
         rows = [job.about_space, *map(stored, session.rows)]
     best = None if outcome.best is None else job.space.sizes(outcome.best)
-    return TuningResult(results(rows)[-1], best, outcome.noise)
+    found = results(rows)
+    if not found:
+        raise DeviceError("nothing was measured before it was interrupted", help="call it again")
+    return TuningResult(found[-1], best, outcome.noise)
 
 
 def _read_with(options: Mapping[str, Sequence[str]], folder: str) -> Iterator[str]:

@@ -10,6 +10,8 @@ from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile, OffloadedRegion
 from loopxform.api.tile import TiledRoutine
 from loopxform.cli.users_names import UsersNames
+from loopxform.ir.nodes import Param
+from loopxform.ir.printer import expr_text
 from loopxform.report import collect, derivations, mapping
 from loopxform.report.facts import FileFact, Mapping, Stage
 from loopxform.report.names import Names, prefix
@@ -135,7 +137,7 @@ def _file(x: OffloadedFile) -> str:
 
 def _kernel(x: CompiledKernel) -> str:
     """How it is called, and how long the last call took."""
-    arguments = [(p.name, str(p.type), p.array) for p in x.plan.written.params]
+    arguments = [(p.name, _type(p), p.array) for p in x.plan.written.params]
     return piece(
         f"{x.plan.written.name}, compiled",
         "compiled.html.j2",
@@ -145,3 +147,9 @@ def _kernel(x: CompiledKernel) -> str:
         kernels=[k.name for k in x.plan.kernels],
         nanoseconds=x.nanoseconds,
     )
+
+
+def _type(p: Param) -> str:
+    """As the C has it: `float [M][U]`; [] where nobody says how long it is."""
+    dims = "".join(f"[{'' if d is None else expr_text(d)}]" for d in p.shape)
+    return f"{p.type} {dims}".rstrip()

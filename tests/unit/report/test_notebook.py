@@ -196,11 +196,11 @@ def test_what_stays_on_the_host_says_why(pieces: dict[str, str]) -> None:
 
 @pytest.mark.device
 def test_a_compiled_kernel_says_how_it_is_called() -> None:
-    fill = lx.loads("void f(int n, float *a) { for (int i = 0; i < n; i++) a[i] = 1; }")["f"]
+    fill = lx.loads("void f(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = 1; }")["f"]
     root = tree(fill.tile().compile()._repr_html_())
     assert [words(e) for e in elements(root, "dd")][1:] == ["lx_f", "not called yet"]
     cells = [[words(e) for e in row] for row in elements(root, "tr")]
-    assert cells[1:] == [["n", "int", "number"], ["a", "float", "array of numpy or pyopencl"]]
+    assert cells[1:] == [["n", "int", "number"], ["a", "float [n]", "array of numpy or pyopencl"]]
 
 
 NASTY = """
