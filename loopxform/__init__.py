@@ -7,6 +7,10 @@
 check            a verdict for every loop of a C file: a CheckedFile
 CheckedFile      its loops, its functions, what could not be read
 CheckedFunction  its loops, dependence matrices and OpenMP claims
+Report           Report.of("mm.c"): all that is known of a C file, as `loopxform report` shows it
+autotune         the tile sizes that are quickest on a device: a TuningResult
+tuned            what was measured before: TuningResults
+TuningResult     the candidates with their times, the quickest first
 load, loads      read a C file, or C text: a File
 File             file["mm"] is one of its functions, a Routine
 Routine          check, matrix, apply steps, tile, offload
@@ -42,9 +46,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from loopxform.api.check import CheckedFile, CheckedFunction, check
-    from loopxform.api.facade import File, Routine, load, loads
+    from loopxform.api.facade import File, Routine
     from loopxform.api.offload import OffloadedRoutine
+    from loopxform.api.reading import load, loads
+    from loopxform.api.report import Report
     from loopxform.api.tile import TiledRoutine
+    from loopxform.api.tuning import TuningResult, autotune, tuned
     from loopxform.budget import Exhausted
     from loopxform.errors import (
         AnnotationError,
@@ -80,14 +87,18 @@ _HOMES = {
     "LoopxformError": "errors",
     "MismatchError": "errors",
     "OffloadedRoutine": "api.offload",
+    "Report": "api.report",
     "Routine": "api.facade",
     "TiledRoutine": "api.tile",
     "TransformError": "errors",
+    "TuningResult": "api.tuning",
     "UnsupportedC": "errors",
     "UsageError": "errors",
+    "autotune": "api.tuning",
     "check": "api.check",
-    "load": "api.facade",
-    "loads": "api.facade",
+    "load": "api.reading",
+    "loads": "api.reading",
+    "tuned": "api.tuning",
 }
 
 __all__ = [
@@ -106,16 +117,20 @@ __all__ = [
     "LoopxformError",
     "MismatchError",
     "OffloadedRoutine",
+    "Report",
     "Routine",
     "TiledRoutine",
     "TransformError",
+    "TuningResult",
     "UnknownThreshold",
     "UnsupportedC",
     "UsageError",
     "__version__",
+    "autotune",
     "check",
     "load",
     "loads",
+    "tuned",
 ]
 
 

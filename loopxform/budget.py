@@ -48,7 +48,16 @@ def memory_bytes() -> int:
 
 
 class Exhausted(LoopxformError):
-    """The budget is used up; `kind` is what of it."""
+    """The budget is used up; `kind` is what of it: "time" or "memory".
+
+    Examples:
+        >>> import loopxform as lx
+        >>> try:
+        ...     lx.check("mm.c", time_limit=1e-9)
+        ... except lx.Exhausted as e:
+        ...     print(e.kind)
+        time
+    """
 
     code = "LX104"
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from loopxform.display import Shown
 from loopxform.source import Loc, Sources
 
 Paint: TypeAlias = Callable[[str, str], str]
@@ -34,11 +35,21 @@ class Obstacle:
     remedy: str | None = None
 
 
-class LoopxformError(Exception):
+class LoopxformError(Shown, Exception):
     """A deliberate refusal: one diagnostic, never a traceback.
 
+    `message` says what, `loc` where (None: nowhere in a file), `code` is stable, `notes` say more,
+    `help` what to do. `str` gives all of it, `render` quotes the C too, and notebooks show it.
     `status` is the exit status of a command that ends with this error. `subject` is the option or
     word of a command line that it is about, where it has no place in a file.
+
+    Examples:
+        >>> try:
+        ...     lx.load("mm.c")["nn"]
+        ... except lx.LoopxformError as e:
+        ...     print(e)
+        mm.c:1:1: there is no function 'nn' [LX052]
+           = help: the functions are: mm
     """
 
     status = 2
@@ -78,7 +89,9 @@ class LoopxformError(Exception):
     def render(
         self, sources: Sources | None = None, paint: Paint = plain, what: str = "error"
     ) -> str:
-        """The diagnostic as text: place, message, source line with caret, notes, help.
+        """The diagnostic as text: place, message, source line with caret, notes, help. `sources`
+        has the text (None: that of the files that were read), `paint` gives its colours by role,
+        `what` is the word that it begins with.
 
         `sources` defaults to the files the error itself came with; `what` it is, if no error.
         """
@@ -159,29 +172,65 @@ def quoting(sources: Sources) -> Iterator[None]:
 
 
 class InputError(LoopxformError):
-    """The C file, a header or a parameter is not usable as given."""
+    """The C file, a header or a parameter is not usable as given.
+
+    Examples:
+        >>> try:
+        ...     lx.loads("void f(int n { }", "f.c")
+        ... except lx.InputError as e:
+        ...     print(e.loc)
+        f.c:1:14
+    """
 
     code = "LX001"
 
 
 class UnsupportedC(InputError):
-    """Correct C that the analysis does not model; the message gives the reason, help a remedy."""
+    """Correct C that the analysis does not model; the message gives the reason, help a remedy.
+
+    Examples:
+        >>> text = "void f(int n, float *a) { for (int i = 1; i < n; i++) a[i] = a[i - 1]; }"
+        >>> try:
+        ...     lx.loads(text)["f"].tile()
+        ... except lx.UnsupportedC as e:
+        ...     print(e.code)
+        LX062
+    """
 
     code = "LX010"
 
 
 class UsageError(LoopxformError):
-    """A command line or a step script that does not say something meaningful."""
+    """Words that mean nothing: a step, a device, an option.
+
+    Examples:
+        >>> try:
+        ...     lx.load("mm.c")["mm"].apply("turn i")
+        ... except lx.UsageError as e:
+        ...     print(e.message)
+        'turn' is not a step
+    """
 
     code = "LX020"
 
 
 class IgnoredOption(UsageError):
-    """An option that would be without effect: its name is wrong there, not its value."""
+    """An option that would be without effect: its name is wrong there, not its value. Calls from
+    Python raise ArgumentError instead.
+
+    Examples:
+        >>> issubclass(lx.IgnoredOption, lx.UsageError)
+        True
+    """
 
 
 class UnknownThreshold(IgnoredOption):
-    """A threshold that no guard compares with."""
+    """A threshold that no guard compares with; `name` is its name.
+
+    Examples:
+        >>> lx.UnknownThreshold("cut", "there are: t_1").name
+        'cut'
+    """
 
     def __init__(self, name: str, help: str) -> None:
         super().__init__(f"there is no threshold '{name}'", help=help, subject="--threshold")
@@ -189,32 +238,71 @@ class UnknownThreshold(IgnoredOption):
 
 
 class LimitError(LoopxformError):
-    """Parameters that exceed a limit of the device; notes show the formula with numbers."""
+    """Parameters that exceed a limit of the device; notes show the formula with numbers.
+
+    Examples:
+        >>> try:
+        ...     lx.load("mm.c")["mm"].tile(Ty=64, Tx=64, limits="h100")
+        ... except lx.LimitError as e:
+        ...     print(e.code)
+        LX030
+    """
 
     code = "LX030"
 
 
 class EmitError(LoopxformError):
-    """A program that is legal but cannot be written for the target asked for."""
+    """A program that is legal but cannot be written for the target asked for.
+
+    Examples:
+        >>> lx.EmitError("no text for it").code
+        'LX040'
+    """
 
     code = "LX040"
 
 
 class DeviceError(LoopxformError):
-    """No OpenCL device, a failed build, or a failed launch."""
+    """No such device, a failed build, or a failed launch.
+
+    Examples:
+        >>> try:
+        ...     lx.load("mm.c")["mm"].tile().compile("no such device")
+        ... except lx.DeviceError as e:
+        ...     print(e.code)
+        LX050
+    """
 
     code = "LX050"
 
 
 class ArgumentError(LoopxformError, TypeError):
     """An argument of a call from Python that is not one of those allowed, or does not fit the C
-    prototype: missing, of another type, out of range, of another shape, or overlapping another."""
+    prototype: missing, of another type, out of range, of another shape, or overlapping another. It
+    is a TypeError as well.
+
+    Examples:
+        >>> try:
+        ...     lx.load("mm.c")["mm"].tile(vector=3)
+        ... except lx.ArgumentError as e:
+        ...     print(e.message)
+        vector must be 1, 2, 4, 8 or 16, or None, not 3
+    """
 
     code = "LX058"
 
 
 class TransformError(LoopxformError):
-    """A step that would change the meaning of the program, or has nothing to apply to."""
+    """A step that would change the meaning of the program, or has nothing to apply to. `step` is
+    the step, `obstacles` are all reasons.
+
+    Examples:
+        >>> try:
+        ...     lx.load("mm.c")["mm"].apply("parallelise k")
+        ... except lx.TransformError as e:
+        ...     print(e.obstacles[0].witness)
+        k=0 and k=1 (M=1, N=1, U=2, i=0, j=0)
+    """
 
     status = 1
     code = "LX100"
@@ -241,21 +329,44 @@ class TransformError(LoopxformError):
 
 
 class AnnotationError(LoopxformError):
-    """An annotation of the source that does not hold, or asks for what cannot be done."""
+    """An annotation of the source that does not hold, or asks for what cannot be done.
+
+    Examples:
+        >>> text = '''
+        ... void f(int n, float *a) {
+        ...   #pragma loopxform parallel
+        ...   for (int i = 1; i < n; i++) a[i] = a[i - 1];
+        ... }'''
+        >>> try:
+        ...     lx.loads(text, "f.c")["f"].tile()
+        ... except lx.AnnotationError as e:
+        ...     print(e.loc.line)
+        3
+    """
 
     status = 1
     code = "LX400"
 
 
 class MismatchError(LoopxformError):
-    """A transformed program and the user's C gave different results."""
+    """A transformed program and the user's C gave different results; `loopxform run` compares them.
+
+    Examples:
+        >>> lx.MismatchError("C[0][0] differs").code
+        'LX200'
+    """
 
     status = 1
     code = "LX200"
 
 
 class InternalError(LoopxformError):
-    """A mistake of ours that one function met; its cause is what was raised."""
+    """A mistake of ours that one function met; its cause is what was raised.
+
+    Examples:
+        >>> lx.InternalError("it went wrong").status
+        101
+    """
 
     status = 101
     code = "LX099"

@@ -36,7 +36,7 @@ import numpy as np
 from fuzz_programs import HEAD, program
 from tqdm import tqdm
 
-from loopxform.api.facade import load
+from loopxform.api.reading import load
 from loopxform.cli import main as command_line
 from loopxform.errors import LoopxformError
 from loopxform.ir.nodes import Const, Function, Opaque

@@ -10,10 +10,21 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "loopxform"
-BASE = {"source", "errors", "nearest", "trace", "records", "budget", "written", "floating_point"}
+BASE = {
+    "display",
+    "source",
+    "errors",
+    "nearest",
+    "trace",
+    "records",
+    "budget",
+    "written",
+    "floating_point",
+}
 LAYERS: dict[str, set[str]] = {
+    "display": set(),
     "source": set(),
-    "errors": {"source"},
+    "errors": {"display", "source"},
     "nearest": set(),
     "budget": {"source", "errors"},
     "trace": set(),

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from loopxform.analysis.directions import Pattern
 from loopxform.analysis.pairs import Witness
+from loopxform.display import Shown
 from loopxform.ir.visit import Path
 from loopxform.records import record
 from loopxform.source import Loc
@@ -33,16 +34,17 @@ class Endpoint:
         return f"{self.label} ({self.place(file)})" if self.loc else self.label
 
     def place(self, file: str | None) -> str:
-        """`line 5`; the label where nobody knows."""
+        """`line 5`, for a reader of a `file`; the label where nobody knows."""
         return self.loc.seen_from(file) if self.loc else self.label
 
     def json(self) -> dict[str, object]:
+        """The statement as the contract of `check --format json` has it."""
         file, line = (self.loc.file, self.loc.line) if self.loc else ("", 0)
         return {"statement": self.label, "file": file, "line": line}
 
 
 @record
-class Dependence:
+class Dependence(Shown):
     """One row of the dependence matrix. `loops` are the variables of the common loops, `loop_paths`
     where they are; `level` is the index of the loop that carries it (None: within an iteration).
     `distance` counts iterations, None where it is not constant; a reduction goes from each
@@ -70,6 +72,7 @@ class Dependence:
 
     @cached_property
     def level(self) -> int | None:
+        """Which of `loops` carries it, from 0 on; None: it is within an iteration."""
         return next((n for n, d in enumerate(self.direction) if d != "="), None)
 
     @property
@@ -84,10 +87,12 @@ class Dependence:
 
     @property
     def witness(self) -> str | None:
+        """Two iterations that it is between, in words: `i=1 and i=2 (n=3)`."""
         return None if self.point is None else str(self.point)
 
     @property
     def vector(self) -> str:
+        """The direction vector: `(=, <)`."""
         return f"({', '.join(self.direction)})"
 
     def json(self) -> dict[str, object]:

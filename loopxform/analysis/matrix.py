@@ -18,6 +18,7 @@ from loopxform.analysis.directions import OPEN
 from loopxform.analysis.region import OPAQUE, Region, region
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
+from loopxform.display import Shown
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.records import record
@@ -34,7 +35,7 @@ ABRIDGED = (
 
 
 @record
-class Matrix:
+class Matrix(Shown):
     """The dependences of one nest: rows over the loops of the nest in text order. `unmodelled` has
     a row from each statement that is not modelled to itself, of the array `*`; a nest that was too
     hard for the limits has such a row from the loop itself. `note` says so, or that there are too
@@ -51,8 +52,8 @@ class Matrix:
         return f"<Matrix over {', '.join(self.loops)}: {len(self.rows)} rows>"
 
     def entry(self, d: Dependence, column: int) -> str:
-        """The direction of a row in a column, with the distance where it is known and not 0; blank
-        where the loop is not around both statements."""
+        """The direction of the row `d` in a `column` (from 0 on), with the distance where it is
+        known and not 0; blank where the loop is not around both statements."""
         path = self.loop_paths[column]
         if path not in d.loop_paths:
             return ""

@@ -29,6 +29,7 @@ from loopxform.analysis.region import region, visible
 from loopxform.analysis.relaxation import relaxes
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
+from loopxform.display import Shown
 from loopxform.ir.affine import value_of
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
@@ -49,6 +50,9 @@ ENOUGH: dict[str, tuple[Answer, ...]] = {
 
 @record
 class Reason:
+    """Why a loop has its verdict: a stable `code`, a sentence, its place, and two iterations with
+    numbers where there are some."""
+
     code: str
     message: str
     loc: Loc | None
@@ -56,7 +60,7 @@ class Reason:
 
 
 @record
-class LoopVerdict:
+class LoopVerdict(Shown):
     """One `for` of the file. `copies` are those of `private` whose last value is needed,
     `conditional` those of which it is that of the last iteration that sets them, if any,
     `uncarried` those that no dependence is about: they only count inner loops, each of which has

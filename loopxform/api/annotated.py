@@ -39,9 +39,11 @@ class Asserted:
 
     @property
     def holds(self) -> bool:
+        """Whether it is true of every loop that it is said of."""
         return bool(self.loops) and not self.wrong
 
     def json(self) -> dict[str, object]:
+        """The annotation as the contract of `check --format json` has it."""
         a = self.annotation
         return {
             "text": a.text,

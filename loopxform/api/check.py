@@ -20,8 +20,10 @@ from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import Asserted, asserted
 from loopxform.api.arguments import CHECKING, READING, require, require_known
-from loopxform.api.facade import File, Routine, load
+from loopxform.api.facade import File, Routine
+from loopxform.api.reading import load
 from loopxform.budget import Budget, part, shared, within
+from loopxform.display import Shown
 from loopxform.errors import LoopxformError
 from loopxform.frontend.outline.extraction import extracted_loops
 from loopxform.ir.decisions import Line
@@ -44,13 +46,29 @@ def check(
     memory_limit: float | None = None,
     **options: Sequence[str],
 ) -> CheckedFile:
-    """Judges every loop of a C file, or of one of its functions. `time_limit` is the CPU time for
-    the file, in seconds, and `memory_limit` what the process may take beyond what it has, in MiB:
-    what needs more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D
-    and -U of a C compiler take.
+    """Judges every loop of a C file, or of one of its functions.
 
-    Raises InputError where nothing of the file can be read, or it has no such function, Exhausted
-    where the limits do not suffice to read it, and ArgumentError.
+    Args:
+        path: The file.
+        function: The only function to judge; None: all.
+        time_limit: CPU time for the file, in seconds; None: no limit. What needs more is `unknown`
+            for that reason, as it is for memory.
+        memory_limit: What the process may take beyond what it has, in MiB; None: no limit.
+        **options: `include`, `define`, `undefine` and `cflags`, as for `load`.
+
+    Returns:
+        The verdicts, dependence matrices and OpenMP claims, function by function.
+
+    Raises:
+        InputError: Nothing of the file can be read, or it has no such function.
+        Exhausted: The limits do not suffice to read it.
+        ArgumentError: A value is not allowed.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> report = lx.check("mm.c")
+        >>> [(loop.line, loop.var, loop.parallel) for loop in report.loops]
+        [(5, 'i', 'yes'), (6, 'j', 'yes'), (8, 'k', 'reduction')]
     """
     require_known(options, ("function", "time_limit", "memory_limit", *READING))
     require(CHECKING, function=function, time_limit=time_limit, memory_limit=memory_limit)
@@ -80,9 +98,15 @@ def _judged(routine: Routine) -> CheckedFunction | LoopxformError:
 
 
 @dataclass(frozen=True)
-class CheckedFunction:
+class CheckedFunction(Shown):
     """A function: a verdict for each of its loops in text order, what is true of its OpenMP
-    claims, the dependence matrix of every nest, and what its annotations assert."""
+    claims, the dependence matrix of every nest, and what its annotations assert.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> lx.check("mm.c")["mm"].dependences[0].direction
+        ('=', '=')
+    """
 
     routine: Routine
     loops: tuple[LoopVerdict, ...]
@@ -92,8 +116,8 @@ class CheckedFunction:
 
     @classmethod
     def of(cls, routine: Routine) -> CheckedFunction:
-        """Judges a function, within the budget in force: half of it is for the verdicts, half of
-        the rest for claims."""
+        """Judges the function `routine`, within the budget in force: half of it is for the
+        verdicts, half of the rest for claims."""
         with within(part(1 / 2)):
             verdicts = routine.check()
         with within(part(1 / 2)):
@@ -106,6 +130,7 @@ class CheckedFunction:
 
     @property
     def name(self) -> str:
+        """The name of the function."""
         return self.routine.name
 
     def __repr__(self) -> str:
@@ -149,6 +174,7 @@ class CheckedFunction:
         return tuple(str(e) for e in self.routine.decisions if not isinstance(e, Line))
 
     def json(self) -> dict[str, object]:
+        """The function as the contract of `check --format json` has it."""
         audited = {c.path: {"openmp": _capped(c.json(), "findings", "doubts")} for c in self.claims}
         rows = [d for m in self.matrices for d in (*m.rows, *m.unmodelled)]
         if len(rows) > MOST_ROWS:  # those stay that keep iterations in order
@@ -170,8 +196,15 @@ class CheckedFunction:
 
 
 @dataclass(frozen=True)
-class CheckedFile:
-    """A file: its functions, and the `problems` of those that could not be read or judged."""
+class CheckedFile(Shown):
+    """A file: a collection of its functions, and the `problems` of those that could not be read or
+    judged.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> lx.check("mm.c")
+        <CheckedFile mm.c: 3 loops: 2 yes, 1 reduction>
+    """
 
     file: File
     functions: tuple[CheckedFunction, ...]
@@ -179,6 +212,7 @@ class CheckedFile:
 
     @property
     def name(self) -> str:
+        """The path of the file, as it was given."""
         return self.file.name
 
     @property
@@ -188,6 +222,7 @@ class CheckedFile:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
+        """What is true of every OpenMP pragma of the file, function by function."""
         return tuple(c for f in self.functions for c in f.claims)
 
     @property

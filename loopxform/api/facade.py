@@ -13,28 +13,21 @@ the user's file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
-from loopxform import compiler
-from loopxform.analysis.matrix import matrix, matrix_text
-from loopxform.analysis.verdict import LoopVerdict
-from loopxform.api.annotated import considered, require_read, require_understood, tiled_first
-from loopxform.api.arguments import APPLYING, CHECKING, READING, require, require_known
+from loopxform.analysis.matrix import matrix
+from loopxform.api.arguments import APPLYING, CHECKING, require
+from loopxform.api.chosen import chosen, listed
+from loopxform.api.results import Claims, Matrices, Verdicts
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.verdicts import claims, verdicts
-from loopxform.errors import InputError, quoting
-from loopxform.frontend import CppOptions, Parsed, parse_file
-from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.display import Shown
+from loopxform.errors import quoting
 from loopxform.ir.printer import listing
-from loopxform.ir.visit import walk
-from loopxform.nearest import did_you_mean
-from loopxform.source import Loc
 
 if TYPE_CHECKING:
-    from loopxform.analysis.openmp import Claim
     from loopxform.api.offload import OffloadedRoutine
     from loopxform.api.splice import OffloadedFile
     from loopxform.api.tile import TiledRoutine
@@ -44,38 +37,19 @@ if TYPE_CHECKING:
     from loopxform.transforms import Derivation, Step
 
 
-def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
-    """Reads a C file. `include`, `define` and `undefine` list what -I, -D and -U of a C compiler
-    take; `cflags` its other options, which decide what it defines (`-std=c99`, `-O0`).
-
-    Raises InputError with the place.
-    """
-    return _file(parse_file(fspath(path), _cpp(**options)))
-
-
-def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
-    """Reads C text; see `load`. Raises InputError with the place."""
-    return _file(parse_file(name, _cpp(**options), text=text))
-
-
-def _file(parsed: Parsed) -> File:
-    """The file; raises InputError for an annotation that asks for what there is not."""
-    if any(a.verb == "tile" for found in parsed.annotations.values() for a in found):
-        require_understood(parsed)
-    return File(parsed)
-
-
-def _cpp(**options: Sequence[str]) -> CppOptions:
-    """Raises ArgumentError."""
-    require_known(options, tuple(READING))
-    require(READING, **options)
-    include, define, undefine, cflags = (tuple(options.get(name, ())) for name in READING)
-    return CppOptions(tuple(map(fspath, include)), define, undefine, compiler.flags(cflags))
-
-
 @dataclass(frozen=True, repr=False)
-class File(SourceFile):
-    """A C file: `file["mm"]` is one of its functions."""
+class File(Shown, SourceFile):
+    """A C file that was read: a collection of its functions, in text order.
+
+    `file["mm"]` is one of them (InputError where there is none), `"mm" in file` says whether there
+    is, `len(file)` counts them.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> file = lx.load("mm.c")
+        >>> file["mm"], "nn" in file, len(file)
+        (<Routine mm of mm.c>, False, 1)
+    """
 
     def __getitem__(self, name: str) -> Routine:
         return self.routine(name)
@@ -112,38 +86,52 @@ class File(SourceFile):
         scratch: Sequence[str] = (),
         **sizes: int,
     ) -> OffloadedFile:
-        """The whole file with the loops of these functions (none named: of all) on the device: the
-        user's text, with launches in front of the loops that they stand for. The options are those
-        of `Routine.offload`.
+        """The whole file with the loops of functions on the device: the user's text, with launches
+        in front of the loops that they stand for.
 
-        Raises EmitError where a macro of the file stands in the way, LimitError, and
-        ArgumentError for a value that is not allowed.
+        Args:
+            *functions: Names of functions; none: all of the file.
+            limits: As for `Routine.tile`, as are `fp`, `contract`, `pad`, `separate_full_tiles`,
+                `reassociate`, `threshold` and `sizes`.
+            time_tile: As for `Routine.offload`, as are `fuse_stages`, `tile_stages` and `scratch`.
+
+        Returns:
+            What became of each function: `regions` run on the device, `left` says why others do
+                not, `write` writes the files.
+
+        Raises:
+            EmitError: A macro of the file stands in the way.
+            LimitError: The device does not have what is asked for.
+            ArgumentError: A value is not allowed.
+
+        Examples:
+            >>> import loopxform as lx
+            >>> lx.load("mm.c").offload()
+            <OffloadedFile mm.c: 1 parts on the device>
         """
-        from loopxform.api.permitted import permission
         from loopxform.api.splice import offload_file  # loads what only this needs
-        from loopxform.api.tile_arguments import (
-            OFFLOADING,
-            as_arguments,
-            current,
-            options_of,
-            require_sizes,
-        )
+        from loopxform.api.tile_arguments import OFFLOADING, as_arguments, asked
 
-        arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
-        arguments = current(sizes, arguments, OFFLOADING)
-        require(OFFLOADING, **arguments)
-        require_sizes(sizes, OFFLOADING)
-        allowed = permission(fp, contract=contract, reassociate=reassociate)
-        options = options_of({**arguments, "reassociate": allowed.reassociate})
+        allowed, options = asked(locals(), sizes, OFFLOADING)
         with as_arguments():
             return offload_file(
                 self, functions, sizes, limits, fp=allowed, options=options, scratch=scratch
             )
 
     def routine(self, name: str | None = None) -> Routine:
-        """The function of that name, or the only one with a loop nest. Raises InputError."""
+        """One function.
+
+        Args:
+            name: Its name; None: the only one with a loop nest.
+
+        Returns:
+            The function.
+
+        Raises:
+            InputError: There is no such function, or `name` is None and several are meant.
+        """
         with quoting(self.parsed.sources):
-            return Routine(self, _choose(self.parsed, name))
+            return Routine(self, chosen(self.parsed, name))
 
 
 def _step(given: Step | str) -> Step:
@@ -156,67 +144,18 @@ def _step(given: Step | str) -> Step:
     return step(given)
 
 
-MOST_NAMES = 6
-"""Names that are shown of many."""
-
-
-def listed(names: Iterable[str]) -> str:
-    """The first of the names, and how many there are besides."""
-    every = tuple(names)
-    more = f" and {len(every) - MOST_NAMES} more" if len(every) > MOST_NAMES else ""
-    return ", ".join(every[:MOST_NAMES]) + more or "no functions"
-
-
-def _choose(parsed: Parsed, name: str | None) -> Function:
-    functions = parsed.unit.functions
-    top = Loc(parsed.unit.file, 1, 1)
-    if name is not None:
-        for fn in functions:
-            if fn.name == name:
-                return fn
-        if name in parsed.failed:
-            raise parsed.failed[name]
-        known = [fn.name for fn in functions]
-        message = f"there is no function '{name}'"
-        help = f"{did_you_mean(name, known)}the functions are: {', '.join(known) or 'none'}"
-        raise InputError(message, loc=top, code="LX052", help=help)
-    require_read(parsed)
-    with_loops = [fn for fn in functions if _has_loop(fn)]
-    meant = tiled_first(parsed, considered(parsed, with_loops))
-    if len(meant) == 1:
-        return meant[0]
-    if parsed.problems and not with_loops:
-        raise parsed.problems[0]
-    if not with_loops:
-        raise InputError(
-            "no function of the file has a loop nest",
-            loc=functions[0].origin.loc if functions else top,
-            code="LX060",
-            help="give a file with a for loop over arrays",
-        )
-    if not meant:
-        raise InputError(
-            "every function with a loop nest is annotated ignore",
-            loc=with_loops[0].origin.loc,
-            code="LX067",
-            help="remove one of the annotations",
-        )
-    names = ", ".join(fn.name for fn in meant)
-    raise InputError(
-        f"{len(meant)} functions have loop nests: {names}",
-        loc=meant[1].origin.loc,
-        code="LX053",
-        help=f'name one: --function {meant[0].name}, or file["{meant[0].name}"] in Python',
-    )
-
-
-def _has_loop(fn: Function) -> bool:
-    return any(isinstance(s, For) or (isinstance(s, Opaque) and s.loop) for _, s in walk(fn.body))
-
-
 @dataclass(frozen=True, repr=False)
-class Routine(SourceRoutine):
-    """One C function."""
+class Routine(Shown, SourceRoutine):
+    """A C function: what is asked of it, and what is made of it.
+
+    `name` is its name, `file` the file that it stands in, `function` its loop tree.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> mm = lx.load("mm.c")["mm"]
+        >>> [(loop.var, loop.parallel) for loop in mm.check()]
+        [('i', 'yes'), ('j', 'yes'), ('k', 'reduction')]
+    """
 
     file: File
 
@@ -225,37 +164,85 @@ class Routine(SourceRoutine):
 
     @property
     def listing(self) -> str:
-        """The function as the seed prints programs."""
+        """The function as a program of loops, a line for each."""
         return listing(self.function)
 
     def dtype(self, name: str) -> Any:
-        """The numpy dtype of the elements of a parameter or a variable of the file; of structs it
-        has the layout of C. Raises KeyError."""
+        """The numpy dtype of the elements of a parameter or a variable of the file.
+
+        Args:
+            name: The parameter or variable.
+
+        Returns:
+            The dtype; that of a struct has the layout of C.
+
+        Raises:
+            KeyError: There is no such name.
+            DeviceError: numpy is not installed.
+        """
         from loopxform.runtime.structs import dtype_of
 
         return dtype_of(self.function, name)
 
-    def check(self, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
-        """A verdict for every loop, in text order. The loops of a nest that takes longer than
-        `seconds` are unknown for that reason."""
-        require(CHECKING, seconds=seconds)
-        return verdicts(self, seconds)
+    def check(self, seconds: float | None = None) -> Verdicts:
+        """A verdict for every loop, in text order.
 
-    def audit(self, seconds: float | None = None) -> tuple[Claim, ...]:
-        """What is true of every OpenMP loop, in text order. A claim that takes longer than
-        `seconds` is not proven."""
+        Args:
+            seconds: CPU time for each nest; the loops of one that takes longer are `unknown` for
+                that reason. None: no limit.
+
+        Returns:
+            The verdicts; a notebook shows a table.
+
+        Raises:
+            ArgumentError: `seconds` is no number above 0.
+        """
         require(CHECKING, seconds=seconds)
-        return claims(self, seconds)
+        return Verdicts.of(verdicts(self, seconds), self.file.parsed.sources)
+
+    def audit(self, seconds: float | None = None) -> Claims:
+        """What is true of every OpenMP pragma, in text order.
+
+        Args:
+            seconds: CPU time for each claim; one that takes longer is not proven. None: no limit.
+
+        Returns:
+            The claims: `proven` is True, False or None for each.
+
+        Raises:
+            ArgumentError: `seconds` is no number above 0.
+        """
+        require(CHECKING, seconds=seconds)
+        return Claims(claims(self, seconds))
 
     def matrix(self) -> str:
-        """The dependence matrix of every nest, as text."""
-        return "\n".join(matrix_text(m) for m in matrix(self.function))
+        """The dependence matrix of every nest, as text; see `matrices`."""
+        return str(self.matrices())
+
+    def matrices(self) -> Matrices:
+        """The dependence matrix of every nest: `rows` are dependences, `loops` the columns."""
+        return Matrices(matrix(self.function))
 
     def apply(self, *steps: Step | str, tiles: Mapping[str, int] | None = None) -> Derivation:
-        """Applies steps (`Stripmine("i", "64")`, or `"stripmine i 64"`), each checked. `tiles` are
-        sizes that steps may name.
+        """Applies steps one after the other, each checked.
 
-        Raises TransformError where one is illegal, UsageError where one says nothing meaningful.
+        Args:
+            *steps: `Stripmine("i", "64")`, or `"stripmine i 64"` (docs/steps.md lists them).
+            tiles: Sizes that steps may name, by name.
+
+        Returns:
+            The steps with their reasons, and the program after each.
+
+        Raises:
+            TransformError: A step would change what the program computes; `obstacles` say why.
+            UsageError: A step says nothing meaningful.
+            ArgumentError: A step is no text, or `tiles` no sizes by name.
+
+        Examples:
+            >>> import loopxform as lx
+            >>> mm = lx.load("mm.c")["mm"]
+            >>> mm.apply("interchange i j", "stripmine i T", tiles={"T": 8}).records[0].reason
+            "no direction vector has '<' for i and '>' for j"
         """
         from loopxform.prepare.while_loops import whole_bodies
         from loopxform.transforms import Derivation, with_tiles  # loads every step
@@ -292,40 +279,60 @@ class Routine(SourceRoutine):
         threshold: Mapping[str, int] | None = None,
         **sizes: int,
     ) -> TiledRoutine:
-        """Tiling. `sizes` are any of Tz, Ty, Tx, Tk, Ry, Rx; the rest are chosen to fit `limits`, a
-        profile or its name. Without `recipe`, loopxform finds which data is reused and tiles for
-        it; a nest without reuse is mapped naively, and the plan says why. `variant` is an older
-        name of `recipe`. `fp` is what you permit of floating point: "strict", "contract" (default),
-        "reassociate" or "fast"; with `contract=False` a*b + c is not fused. The other
-        arguments are the options of the command line (docs/tiling.md): `warp_tile` is rows and
-        columns, `specialise` and `threshold` numbers by name. `relayout` gives arrays that are read
-        from a copy with its dimensions in that order, {} for none; without it loopxform makes the
-        copies that pay, where no recipe is named.
+        """Tiles a nest for OpenCL: a kernel, and the C that launches it.
 
-        Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
-        allowed, or an option that the recipe has no use for.
+        What these arguments do, and when loopxform chooses them itself, is in docs/tiling.md.
+
+        Args:
+            recipe: How it is tiled: "register", "block", "stencil", ...; None: by which data is
+                reused. A nest without reuse is mapped naively, and the plan says why.
+            variant: An older name of `recipe`.
+            limits: The device, as a profile or its name (`loopxform devices` lists them).
+            fp: What you permit of floating point: "strict", "contract" (default), "reassociate" or
+                "fast".
+            contract: Whether a*b + c may be fused.
+            pad: Whether rows in local memory are padded; None: where that pays.
+            separate_full_tiles: Whether full tiles have code of their own, without bounds checks.
+            relayout: By array, the order of dimensions of a copy that is read instead; {} for none;
+                None: the copies that pay, where no recipe is named.
+            Rk: Chunks that a sum is split into.
+            reassociate: Whether sums may be in another order.
+            vector: Elements that a work-item reads at once: 1, 2, 4, 8 or 16.
+            index: Bits of subscripts: 32 or 64.
+            warp_tile: Rows and columns of work-items of a warp.
+            stages: Tiles in flight from global to local memory.
+            async_copies: Whether these are copied without registers.
+            register_pipeline: Whether registers are filled a step ahead.
+            swizzle_groups: Rows of groups that run together, for the caches.
+            serpentine: Rows that every other column of elements is computed backwards in.
+            block_cyclic: Neighbouring elements that a work-item has.
+            pack: Iterations from which on operands are packed.
+            specialise: Values of integer arguments that the kernel is for, by name.
+            threshold: Numbers that guards of versions compare with, by name.
+            **sizes: Any of Tz, Ty, Tx, Tk, Ry, Rx: work-items of a group, steps of the sum, and
+                elements of a work-item. The rest are chosen to fit `limits`.
+
+        Returns:
+            The tiled function: its steps, kernel and files; `compile` makes it a callable.
+
+        Raises:
+            UnsupportedC: No loop can run in parallel, or the nest is not one of the recipe's.
+            TransformError: A step of the recipe is not legal here.
+            LimitError: The sizes do not fit the device.
+            ArgumentError: A value is not allowed, or the recipe has no use for an option.
+            UsageError: There is no such profile.
+
+        Examples:
+            >>> import loopxform as lx
+            >>> lx.load("mm.c")["mm"].tile(Ty=16, Tx=16, Tk=16, Ry=8, Rx=4)
+            <TiledRoutine mm: register Ty=16 Tx=16 Tk=16 Ry=8 Rx=4>
         """
-        from loopxform.api.permitted import permission
         from loopxform.api.tile import tile_routine  # loads what only tiling needs
-        from loopxform.api.tile_arguments import (
-            TILING,
-            as_arguments,
-            current,
-            options_of,
-            require_sizes,
-            require_taken_by,
-        )
+        from loopxform.api.tile_arguments import TILING, as_arguments, asked
 
-        arguments = {name: value for name, value in locals().items() if name in TILING}
-        arguments = current(sizes, arguments, TILING)
-        require(TILING, **arguments)
-        require_sizes(sizes, TILING)
-        chosen = recipe or variant
-        require_taken_by(chosen, {**arguments, **sizes})
-        allowed = permission(fp, contract=contract, reassociate=reassociate)
-        options = options_of({**arguments, "reassociate": allowed.reassociate})
+        allowed, options = asked(locals(), sizes, TILING)
         with as_arguments():
-            return tile_routine(self, sizes, chosen, limits, fp=allowed, options=options)
+            return tile_routine(self, sizes, recipe or variant, limits, fp=allowed, options=options)
 
     def offload(
         self,
@@ -343,34 +350,43 @@ class Routine(SourceRoutine):
         scratch: Sequence[str] = (),
         **sizes: int,
     ) -> OffloadedRoutine:
-        """The whole function on the device: every nest is a kernel, tiled where that pays; loops
-        that cannot run in parallel run on the host, with kernels inside, or on one work-item.
-        Arrays are copied once for all kernels. The options are those of `tile`; nobody reads what
-        the arrays of `scratch` hold afterwards.
+        """The whole function on the device: every nest is a kernel, tiled where that pays.
 
-        Raises UnsupportedC, TransformError, LimitError; ArgumentError for a value that is not
-        allowed.
+        Loops that cannot run in parallel run on the host, with kernels inside, or on one work-item.
+        Arrays are copied once for all kernels.
+
+        Args:
+            limits: As for `tile`, as are `fp`, `contract`, `pad`, `separate_full_tiles`,
+                `reassociate`, `threshold` and `sizes`.
+            time_tile: Steps, rows and work-items along the other dimensions, of a loop over time
+                around stencils: (8, 128, 256); () for none; None: what the model chooses.
+            fuse_stages: Rows and work-items of a kernel of neighbouring stages: (32, 256).
+            tile_stages: The size of a tile along each dimension, and work-items: (16, 64, 256).
+            scratch: Arrays of which nobody reads what they hold afterwards.
+
+        Returns:
+            The function: `parts` say what each part of it became, and why.
+
+        Raises:
+            UnsupportedC: Something of it is not modelled.
+            TransformError: A step is not legal here.
+            LimitError: The sizes do not fit the device.
+            ArgumentError: A value is not allowed.
+            UsageError: There is no such profile.
+
+        Examples:
+            >>> import loopxform as lx
+            >>> lx.load("mm.c")["mm"].offload().parts
+            (<Part mm.c:5:3: kernel>,)
         """
         from loopxform.api.offload import (  # loads what only this needs
             offload_routine,
             require_compared,
         )
-        from loopxform.api.permitted import permission
         from loopxform.api.scratch import require_known, with_scratch
-        from loopxform.api.tile_arguments import (
-            OFFLOADING,
-            as_arguments,
-            current,
-            options_of,
-            require_sizes,
-        )
+        from loopxform.api.tile_arguments import OFFLOADING, as_arguments, asked
 
-        arguments = {name: value for name, value in locals().items() if name in OFFLOADING}
-        arguments = current(sizes, arguments, OFFLOADING)
-        require(OFFLOADING, **arguments)
-        require_sizes(sizes, OFFLOADING)
-        allowed = permission(fp, contract=contract, reassociate=reassociate)
-        options = options_of({**arguments, "reassociate": allowed.reassociate})
+        allowed, options = asked(locals(), sizes, OFFLOADING)
         with as_arguments():
             own = Routine(self.file, with_scratch(self.function, scratch))
             require_known(scratch, [own.function])

@@ -16,6 +16,7 @@ from loopxform.api.copied_arrays import checked_updates
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host import macro_checks
+from loopxform.display import Shown
 from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MappedRoutine(ABC):
+class MappedRoutine(Shown, ABC):
     """A function and what it was mapped for; `fp` is what is permitted of floating point. Calls of
     fewer operations than `host` are the host's; None: host and device are compared."""
 
@@ -84,19 +85,37 @@ class MappedRoutine(ABC):
         return {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
 
     def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
-        """Writes the OpenCL files, all or none, and returns their paths. A file that was read is
-        never overwritten. Raises InputError."""
+        """Writes the OpenCL files, all or none. A file that was read is never overwritten.
+
+        Args:
+            directory: Where to; it is made where it is missing.
+
+        Returns:
+            The paths: NAME.cl, NAME_opencl.c and NAME_opencl.h.
+
+        Raises:
+            InputError: One of them cannot be written.
+            EmitError: The program cannot be written as OpenCL.
+        """
         outputs = in_folder(fspath(directory), self.opencl.files)
         return write_all(outputs, self.routine.file.parsed.dependencies)
 
     def compile(self, device: str | None = None, *, queue: Any = None) -> CompiledKernel:
-        """The kernel as a callable with the arguments of the C function. `device` is as `loopxform
-        devices` lists them; with a `pyopencl.CommandQueue` the kernel runs there, which is what
-        device arrays need.
+        """The kernels as a callable with the arguments of the C function. Elements that are used as
+        subscripts are looked at before each call.
 
-        Raises DeviceError where there is no such device or the kernel does not fit it, and
-        ArgumentError where both are given, or no queue. Elements that are used as subscripts are
-        looked at before each call (`analysis.key_checks`).
+        Args:
+            device: As `loopxform devices` lists them; None: the first that builds kernels.
+            queue: A `pyopencl.CommandQueue`: the kernels run there, which is what device arrays
+                need.
+
+        Returns:
+            The callable.
+
+        Raises:
+            DeviceError: There is no such device, or the kernels do not fit it.
+            ArgumentError: Both are given, or `queue` is none.
+            EmitError: The program cannot be written as OpenCL.
         """
         from loopxform.runtime.device import is_queue
         from loopxform.runtime.kernel import CompiledKernel

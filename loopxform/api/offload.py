@@ -95,7 +95,13 @@ def require_compared(
 
 @dataclass(frozen=True)
 class OffloadedRoutine(MappedRoutine):
-    """A whole function for OpenCL: the derivation, the kernels, the files, the callable."""
+    """A whole function for OpenCL: the derivation, the kernels, the files, the callable.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> lx.load("mm.c")["mm"].offload()
+        <OffloadedRoutine mm: 1 parts>
+    """
 
     offloaded: Offloaded
 
@@ -104,14 +110,17 @@ class OffloadedRoutine(MappedRoutine):
 
     @property
     def recipe(self) -> str:
+        """`offload`: each nest has a recipe of its own (`parts`)."""
         return OFFLOAD
 
     @property
     def sizes(self) -> dict[str, int]:
+        """None of its own: each nest has some (`parts`)."""
         return {}
 
     @property
     def derivation(self) -> Derivation:
+        """The steps that led to the mapped program."""
         return self.offloaded.derivation
 
     @property

@@ -28,6 +28,7 @@ class SourceFile:
 
     @property
     def name(self) -> str:
+        """The path of the file, as it was given."""
         return self.parsed.unit.file
 
     @property
@@ -57,6 +58,7 @@ class SourceRoutine:
 
     @property
     def name(self) -> str:
+        """The name of the function."""
         return self.function.name
 
     @contextmanager

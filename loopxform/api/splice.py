@@ -36,6 +36,7 @@ from loopxform.codegen.host.set_aside import (
     words,
 )
 from loopxform.codegen.host.splice import Insert, Text
+from loopxform.display import Shown
 from loopxform.errors import (
     AnnotationError,
     EmitError,
@@ -59,7 +60,7 @@ from loopxform.version import __version__
 
 
 @dataclass(frozen=True)
-class OffloadedRegion:
+class OffloadedRegion(Shown):
     """A part of the file on the device: the statements `region`, what they became as a function of
     their own, and the C that launches it, where macros are as the text was read with."""
 
@@ -73,9 +74,16 @@ class OffloadedRegion:
 
 
 @dataclass(frozen=True)
-class OffloadedFile:
-    """What the functions of a file became. `left` are the reasons why loops stay as they are, with
-    the names of their functions; `asked` are the functions that were looked at."""
+class OffloadedFile(Shown):
+    """What the functions of a file became. `regions` are the parts on the device, `left` the
+    reasons why loops stay as they are, with the names of their functions; `asked` are the functions
+    that were looked at.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> sorted(lx.load("mm.c").offload().files)
+        ['mm.cl', 'mm_opencl.c', 'mm_opencl.h']
+    """
 
     file: SourceFile
     original: Original
@@ -102,8 +110,17 @@ class OffloadedFile:
         }
 
     def write(self, directory: str | PathLike[str] = ".") -> list[Path]:
-        """Writes the files, all or none, and returns their paths. A file that was read is never
-        overwritten. Raises InputError."""
+        """Writes the files, all or none. A file that was read is never overwritten.
+
+        Args:
+            directory: Where to; it is made where it is missing.
+
+        Returns:
+            The paths.
+
+        Raises:
+            InputError: One of them cannot be written.
+        """
         outputs = in_folder(fspath(directory), self.files)
         return write_all(outputs, self.file.parsed.dependencies)
 

@@ -64,7 +64,17 @@ def tile_routine(
 
 @dataclass(frozen=True)
 class TiledRoutine(MappedRoutine):
-    """A function tiled for OpenCL: the derivation, the kernel, the files, the callable."""
+    """A function tiled for OpenCL: the derivation, the kernel, the files, the callable. `tiled` has
+    what was chosen, and why.
+
+    Examples:
+        >>> import loopxform as lx
+        >>> tiled = lx.load("mm.c")["mm"].tile(Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
+        >>> tiled.sizes
+        {'Ty': 4, 'Tx': 4, 'Tk': 4, 'Ry': 2, 'Rx': 2}
+        >>> tiled.derivation.records[0]
+        <Record parallelise i>
+    """
 
     tiled: Tiled
 
@@ -74,14 +84,17 @@ class TiledRoutine(MappedRoutine):
 
     @property
     def recipe(self) -> str:
+        """The recipe that it was tiled by."""
         return self.tiled.recipe
 
     @property
     def sizes(self) -> dict[str, int]:
+        """The tile sizes in use, by name."""
         return self.tiled.sizes
 
     @property
     def derivation(self) -> Derivation:
+        """The steps that led to the tiled program."""
         return self.tiled.derivation
 
     @cached_property

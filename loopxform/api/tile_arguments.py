@@ -13,12 +13,14 @@ from loopxform.api.arguments import (
     is_whole,
     one_of,
     or_none,
+    require,
     require_value,
     sizes_by_name,
     whole,
 )
+from loopxform.api.permitted import permission
 from loopxform.errors import ArgumentError, IgnoredOption
-from loopxform.floating_point import LEVELS
+from loopxform.floating_point import LEVELS, FloatingPoint
 from loopxform.ir.types import INT_MAX
 from loopxform.nearest import did_you_mean
 from loopxform.schedule import tiling_options
@@ -27,6 +29,24 @@ from loopxform.schedule.tiling_options import EVERY, OPTIONS, Kind, option, requ
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 from loopxform.written import LARGEST_TILE, MOST_BUFFERS, VECTOR_WIDTHS
+
+
+def asked(
+    given: Mapping[str, Any], sizes: dict[str, int], checks: Mapping[str, Check]
+) -> tuple[FloatingPoint, Options]:
+    """What a call permits of floating point, and its options, of the names that it was `given`;
+    takes older names out of the `sizes`. Raises ArgumentError, UsageError."""
+    arguments = {name: value for name, value in given.items() if name in checks}
+    arguments = current(sizes, arguments, checks)
+    require(checks, **arguments)
+    require_sizes(sizes, checks)
+    if "recipe" in checks:
+        recipe = arguments["recipe"] or arguments["variant"]
+        require_taken_by(recipe, {**arguments, **sizes})
+    names = ("fp", "contract", "reassociate")
+    fp, contract, reassociate = (arguments[name] for name in names)
+    allowed = permission(fp, contract=contract, reassociate=reassociate)
+    return allowed, options_of({**arguments, "reassociate": allowed.reassociate})
 
 
 def require_sizes(sizes: Mapping[str, object], options: Iterable[str]) -> None:

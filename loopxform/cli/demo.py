@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from loopxform.api.facade import Routine, load
+from loopxform.api.facade import Routine
 from loopxform.api.offload import OffloadedRoutine, offload_routine
+from loopxform.api.reading import load
 from loopxform.cli import examples, offload_text, pictures, running, tiling
 from loopxform.cli.colour import painter
 from loopxform.cli.examples import Example

@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from math import ceil, isfinite
 
 from loopxform import trace
-from loopxform.api.facade import File, Routine, load, loads
+from loopxform.api.facade import File, Routine
+from loopxform.api.reading import load, loads
 from loopxform.budget import Budget, within
 from loopxform.cli.arguments.common import SECONDS_BY_LINES
 from loopxform.cli.compiler import take_cflags

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopxform import __version__
+from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile
 from loopxform.model.blocks import SIZE
 from loopxform.model.predicted import Predicted
@@ -52,9 +53,14 @@ def as_json(done: OffloadedFile, limits: Limits) -> str:
 def plans(done: OffloadedFile) -> Iterator[tuple[str, PipelinePlan]]:
     """Those of the regions of a file, with the names of their functions."""
     for r in done.regions:
-        for plan in r.done.pipelines:
-            if len(plan.apart) > 1 or any(k.tile for k in plan.chosen):
-                yield r.region.owner.name, plan
+        yield from ((r.region.owner.name, plan) for plan in told(r.done))
+
+
+def told(done: OffloadedRoutine) -> Iterator[PipelinePlan]:
+    """The plans that there is something to tell of."""
+    for plan in done.pipelines:
+        if len(plan.apart) > 1 or any(k.tile for k in plan.chosen):
+            yield plan
 
 
 def _row(k: PlannedKernel, limits: Limits) -> dict[str, Any]:

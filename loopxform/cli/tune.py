@@ -48,8 +48,7 @@ def _tuned(args: argparse.Namespace, job: Job, machines: Machines | None = None)
     if args.plan:
         return 0
     with ExitStack() as held:
-        session, outcome = _measured(args, job, memo, talk, held, machines)
-        _require_measured(outcome, session)
+        session, outcome = measured(args, job, memo, talk, held, machines)
         lost = machines.shown(session.lost) if machines is not None else []
         for line in [*lost, *tune_text.result(job, outcome)]:
             print(line, file=talk)
@@ -67,7 +66,7 @@ def _status(job: Job, outcome: Outcome) -> int:
     return NOISY if outcome.is_noisy else 0
 
 
-def _measured(
+def measured(
     args: argparse.Namespace,
     job: Job,
     memo: Memo,
@@ -76,7 +75,7 @@ def _measured(
     machines: Machines | None,
 ) -> tuple[Session, Outcome]:
     """Searches and races, with a line of progress where a person waits. What this process alone may
-    do, of those that share a folder, is `held` until the result is written."""
+    do, of those that share a folder, is `held` until the result is written. Raises DeviceError."""
     about = job.about_space
     if memo.find(about["key"]) is None:
         memo.keep(about)
@@ -115,11 +114,13 @@ def _measured(
     )
     everybody = [worker, *builders, *others]
     try:
-        return session, session.run(job.asking(2 * len(others)), job.budget)
+        outcome = session.run(job.asking(2 * len(others)), job.budget)
     finally:
         bar.close()
         for process in everybody:
             process.stop()
+    _require_measured(outcome, session)
+    return session, outcome
 
 
 def _require_measured(outcome: Outcome, session: Session) -> None:

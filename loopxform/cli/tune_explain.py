@@ -29,7 +29,7 @@ def _lines(result: Result) -> Iterator[str]:
     yield f"  {len(result.candidates)} candidates of the recipe {subject['recipe']} have times"
     if result.candidates:
         yield from _table(table(result))
-    yield from _skipped(result)
+    yield from (f"  {line}" for line in skipped(result))
 
 
 def table(result: Result) -> list[list[str]]:
@@ -56,14 +56,14 @@ def _table(rows: list[list[str]]) -> Iterator[str]:
         yield "  " + "  ".join([*cells, row[-1]])
 
 
-def _skipped(result: Result) -> Iterator[str]:
+def skipped(result: Result) -> Iterator[str]:
     """Why others have no time."""
     space = result.space
     if space is not None:
         for limit, count in sorted(space["limits"].items()):
-            yield f"  {count} not legal: {limit}"
+            yield f"{count} not legal: {limit}"
         left = space["legal"] - len({str(r["sizes"]) for r in result.rows if r["sizes"]})
-        yield f"  {max(0, left)} of {space['legal']} legal ones not measured"
+        yield f"{max(0, left)} of {space['legal']} legal ones not measured"
     for status, count in sorted(Counter(result.failures).items()):
         why = next(r["why"] for r in result.rows if r["status"] == status)
-        yield f"  {count} {status}: {why}"
+        yield f"{count} {status}: {why}"

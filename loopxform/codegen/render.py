@@ -65,6 +65,11 @@ def page(template: str, **values: Any) -> str:
     return _pages().get_template(template).render(**values) + "\n"
 
 
+def style(name: str) -> str:
+    """The text of a style sheet (`templates/report`)."""
+    return (template_dir() / "report" / name).read_text()
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(

@@ -44,7 +44,7 @@ def file_facts(report: CheckedFile, prefix: str) -> FileFact:
         name=report.name,
         command="",
         source=tuple((sources.text(report.name) or "").splitlines()),
-        functions=tuple(_function(f, names, n) for n, f in enumerate(report.functions, 1)),
+        functions=tuple(function_facts(f, names, n) for n, f in enumerate(report.functions, 1)),
         problems=tuple(refusal(e, names, sources, "not read") for e in report.problems),
         todo=(),
         internal=any(isinstance(e, InternalError) for e in report.problems),
@@ -77,7 +77,8 @@ def refusal(e: LoopxformError, names: Names, sources: Sources | None, kind: str)
 # ---------------------------------------------------------------- functions
 
 
-def _function(f: CheckedFunction, names: Names, number: int) -> FunctionFact:
+def function_facts(f: CheckedFunction, names: Names, number: int) -> FunctionFact:
+    """A function that was judged, before anything is made of it."""
     anchor = names.of("f", number)
     sources = f.routine.file.parsed.sources
     drawing = _Drawing(f, names)
@@ -91,9 +92,9 @@ def _function(f: CheckedFunction, names: Names, number: int) -> FunctionFact:
         name=f.name,
         line=names.line(f.loc),
         loops=tuple(replace(x, anchor=f"{anchor}-{x.anchor}") for x in loops),
-        matrices=tuple(_matrix(m, titles[m.path], names) for m in f.matrices if _says(m)),
+        matrices=tuple(matrix_fact(m, titles[m.path], names) for m in f.matrices if _says(m)),
         independent=tuple(lines[m.path] for m in f.matrices if not _says(m) and m.path in lines),
-        claims=tuple(_claim(c, names, lambda _: "") for c in f.others),
+        claims=tuple(claim_fact(c, names) for c in f.others),
         annotations=tuple(_annotations(f)),
         macros=f.macros,
     )
@@ -114,7 +115,21 @@ def _loop(
     number: int,
 ) -> LoopFact:
     claim = f.claim(v)
-    source = sources.line(v.loc) if v.loc else None
+    fact = loop_fact(v, names, number, sources, lambda r: drawing.of_reason(v, r))
+    if claim is None:
+        return fact
+    return replace(fact, claim=claim_fact(claim, names, drawing.of_variable(v)))
+
+
+def loop_fact(
+    v: LoopVerdict,
+    names: Names,
+    number: int,
+    sources: Sources | None,
+    picture: Callable[[Reason], str] = lambda _: "",
+) -> LoopFact:
+    """A loop that was judged, with the text of its line where there are sources."""
+    source = sources.line(v.loc) if v.loc and sources else None
     return LoopFact(
         anchor=f"loop-{number}",
         var=v.var,
@@ -126,12 +141,12 @@ def _loop(
         words=check_text.words(v),
         named=check_text.named(v).removeprefix("; "),
         kinds=tuple(dict.fromkeys(x.kind for x in v.idioms)),
-        findings=_most([_reason(v, r, names, drawing) for r in v.reasons]),
-        claim=_claim(claim, names, drawing.of_variable(v)) if claim else None,
+        findings=_most([_reason(v, r, names, picture(r)) for r in v.reasons]),
+        claim=None,
     )
 
 
-def _reason(v: LoopVerdict, r: Reason, names: Names, drawing: _Drawing) -> Finding:
+def _reason(v: LoopVerdict, r: Reason, names: Names, picture: str) -> Finding:
     """Why a loop has its verdict; what stands behind a semicolon says what to do."""
     message, _, remedy = r.message.partition("; ")
     kind = "forbids it" if v.parallel == "no" else "not decided"
@@ -144,7 +159,7 @@ def _reason(v: LoopVerdict, r: Reason, names: Names, drawing: _Drawing) -> Findi
         witness=r.witness or "",
         remedy=remedy or REMEDIES.get(r.code, ""),
         meaning=CODES.get(r.code, ""),
-        picture=drawing.of_reason(v, r),
+        picture=picture,
     )
 
 
@@ -158,7 +173,7 @@ REMEDIES = {
 """What to do where the reason itself does not say."""
 
 
-def _claim(c: Claim, names: Names, picture: Drawn) -> ClaimFact:
+def claim_fact(c: Claim, names: Names, picture: Drawn = lambda _: "") -> ClaimFact:
     """An OpenMP claim, with a picture for each race."""
     wrong = [
         Finding(
@@ -208,7 +223,7 @@ def _says(m: Matrix) -> bool:
     return bool(m.rows or m.unmodelled or m.note)
 
 
-def _matrix(m: Matrix, title: str, names: Names) -> MatrixFact:
+def matrix_fact(m: Matrix, title: str, names: Names) -> MatrixFact:
     """The rows that `check` prints; those that keep iterations in order first where there are too
     many."""
     rows = sorted(m.rows, key=lambda d: d.level is None) if len(m.rows) > MOST_LINES else m.rows

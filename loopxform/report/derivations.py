@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
+from loopxform.ir.nodes import Function
 from loopxform.ir.printer import expr_text, listing
 from loopxform.report.facts import Line, Stage, Variant
 from loopxform.transforms import Derivation, Dispatch
@@ -24,7 +25,7 @@ def stages(derivation: Derivation, sizes: Mapping[str, int]) -> tuple[tuple[Stag
     before = listing(derivation.start).splitlines()
     out = [Stage(f"As written: {derivation.start.name}", (), _lines([], before, first=True))]
     chosen, number, many = None, 0, 0
-    for title, records in derivation.stages:
+    for title, records in _titled(derivation):
         step = records[-1].step
         if isinstance(step, Dispatch):
             number, chosen = _pictured(step, sizes)
@@ -46,6 +47,20 @@ def stages(derivation: Derivation, sizes: Mapping[str, int]) -> tuple[tuple[Stag
             out.append(_stage(f"Variant {number}: {title}", records, before, after))
             before = after
     return tuple(out), shown
+
+
+def _titled(d: Derivation) -> Iterator[tuple[str, tuple[Record, ...]]]:
+    """The stages; steps that were applied one by one belong to none, and are one each."""
+    for title, records in d.stages:
+        if title:
+            yield title, records
+        else:
+            yield from ((str(r.step), (r,)) for r in records)
+
+
+def lines(fn: Function) -> tuple[Line, ...]:
+    """The listing of a program alone."""
+    return _lines([], listing(fn).splitlines(), first=True)[:MOST_LINES]
 
 
 def variants(derivation: Derivation) -> tuple[Variant, ...]:

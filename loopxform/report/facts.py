@@ -226,6 +226,11 @@ class FileFact:
     internal: bool = False
 
     @property
+    def numbered(self) -> tuple[tuple[int, str], ...]:
+        """The lines of the text with their numbers."""
+        return tuple(enumerate(self.source, 1))
+
+    @property
     def loops(self) -> tuple[LoopFact, ...]:
         """Those of all functions, in text order of each."""
         return tuple(x for f in self.functions for x in f.loops)

@@ -125,15 +125,15 @@ def mappings(
     """What each function became, by its name, with what is said of loops."""
     if done.tiled is not None:
         with done.tiled.routine.contained():
-            yield done.tiled.routine.name, *_of_tile(done.tiled, names)
+            yield done.tiled.routine.name, *of_tile(done.tiled, names)
     whole = done.offloaded
     for r in whole.regions if whole is not None else ():
         with r.done.routine.contained():
             assert whole is not None
-            yield r.region.owner.name, *_of_region(r, whole, names, wanted.limits)
+            yield r.region.owner.name, *of_region(r, whole, names, wanted.limits)
 
 
-def _of_tile(done: TiledRoutine, names: Names) -> tuple[facts.Mapping, tuple[LoopNote, ...]]:
+def of_tile(done: TiledRoutine, names: Names) -> tuple[facts.Mapping, tuple[LoopNote, ...]]:
     plan = done.opencl.plan
     assert plan is not None
     parts, notes = list[facts.PartFact](), list[LoopNote]()
@@ -150,24 +150,37 @@ def _of_tile(done: TiledRoutine, names: Names) -> tuple[facts.Mapping, tuple[Loo
     return _mapping(done, plan, names, done.routine.name, head, parts, sizes, {}, tables), (*notes,)
 
 
-def _of_region(
+def of_region(
     r: OffloadedRegion, of: OffloadedFile, names: Names, limits: Limits
 ) -> tuple[facts.Mapping, tuple[LoopNote, ...]]:
     """A part of a function that was offloaded."""
     users = UsersNames(of.file)
     if not r.region.whole:
         users = users.passing(of.original.outlined(r.region).passed)
-    parts, notes = list[facts.PartFact](), list[LoopNote]()
-    planned = {k.lines: k for p in r.done.pipelines for k in p.chosen if k.tile is not None}
-    kernel_of = {id(p): name for name, p in offload_text.kernels_of(r.done, r.entry.plan).items()}
-    by_name = {k.name: k for k in r.entry.plan.kernels}
     place = offload_text.named_place(r, of)
-    for n, part in enumerate(r.done.parts, 1):
+    own = replace(names, prefix=names.of(r.region.name))
+    return of_offload(r.done, r.entry.plan, own, users, limits, place)
+
+
+def of_offload(
+    done: OffloadedRoutine,
+    plan: Plan,
+    names: Names,
+    users: UsersNames,
+    limits: Limits,
+    place: str,
+) -> tuple[facts.Mapping, tuple[LoopNote, ...]]:
+    """What was offloaded, which the user knows as this place."""
+    parts, notes = list[facts.PartFact](), list[LoopNote]()
+    planned = {k.lines: k for p in done.pipelines for k in p.chosen if k.tile is not None}
+    kernel_of = {id(p): name for name, p in offload_text.kernels_of(done, plan).items()}
+    by_name = {k.name: k for k in plan.kernels}
+    for n, part in enumerate(done.parts, 1):
         line = names.line(part.loc)
-        fact = _offloaded_part(r.done, part, names.of(r.region.name, n), users)
+        fact = _offloaded_part(done, part, names.of(n), users)
         stages = planned.get(part.lines) if part.lines else None
         if stages is not None and (kernel := by_name.get(kernel_of.get(id(part), ""))):
-            picture = pipeline_picture.drawn(f"{names.of(r.region.name, n)}-stages", stages, kernel)
+            picture = pipeline_picture.drawn(f"{names.of(n)}-stages", stages, kernel)
             fact = replace(fact, time=_predicted(stages, limits), pictures=(picture,))
         parts.append(replace(fact, line=line))
         notes += [LoopNote(x, _short(part), fact.time) for x in (part.lines or (line,))]
@@ -175,15 +188,15 @@ def _of_region(
         facts.Table(
             "Stages of the pipeline in one kernel, by the model",
             ("", *pipeline_text.TITLES[1:]),
-            tuple(pipeline_text.table(plan, limits)),
+            tuple(pipeline_text.table(p, limits)),
             (f"Sizes that are not known are taken as {SIZE}.",),
         )
-        for name, plan in pipeline_text.plans(replace(of, regions=(r,)))
+        for p in pipeline_text.told(done)
     )
-    about = offload_text.became(r.done, r.entry.plan)
-    head = offload_text.headline(r.done, r.entry.plan, place).partition(": ")[2]
-    sizes = next((p.tiled.sizes for p in r.done.parts if p.tiled is not None), {})
-    made = _mapping(r.done, r.entry.plan, names, place, head, parts, sizes, about, tables)
+    about = offload_text.became(done, plan)
+    head = offload_text.headline(done, plan, place).partition(": ")[2]
+    sizes = next((p.tiled.sizes for p in done.parts if p.tiled is not None), {})
+    made = _mapping(done, plan, names, place, head, parts, sizes, about, tables)
     return made, tuple(notes)
 
 

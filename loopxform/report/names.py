@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
 
 from loopxform.records import record
 from loopxform.source import Loc
@@ -25,6 +26,14 @@ class Names:
     def place(self, loc: Loc | None) -> str:
         """`line 5`, or `line 5 of body.h`; nothing where nobody knows."""
         return "" if loc is None else loc.seen_from(self.file)
+
+
+_pieces = count(1)
+
+
+def prefix() -> str:
+    """What anchors of a piece of a notebook begin with: those of one notebook differ."""
+    return f"lx{next(_pieces)}"
 
 
 def counted_loops(names: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from loopxform.codegen import render
 from loopxform.model.coalescing import NOMINAL
 from loopxform.records import record
 from loopxform.report.facts import FileFact, FunctionFact, LoopFact
+from loopxform.report.highlight import coloured
 from loopxform.report.mapping import Wanted
 from loopxform.version import __version__
 
@@ -78,13 +79,9 @@ def _page(
         counts=loop_counts(x for f in every for x in f.loops),
         functions=sum(len(f.functions) for f in every),
         loops=sum(len(f.loops) for f in every),
-        by_line=by_line,
-        because=BECAUSE,
-        file_counts=lambda f: loop_counts(f.loops),
-        loop_counts=loop_counts,
-        file_has=file_has,
-        function_has=function_has,
-        wrong=wrong,
+        still=False,
+        brief=False,
+        **ASKED,
     )
     return visible(text)
 
@@ -120,6 +117,18 @@ def file_has(file: FileFact) -> str:
     words = " ".join(map(function_has, file.functions)).split()
     return " ".join(dict.fromkeys(words))
 
+
+ASKED: dict[str, object] = {
+    "because": BECAUSE,
+    "by_line": by_line,
+    "coloured": coloured,
+    "file_counts": lambda f: loop_counts(f.loops),
+    "loop_counts": loop_counts,
+    "file_has": file_has,
+    "function_has": function_has,
+    "wrong": wrong,
+}
+"""What templates ask of facts."""
 
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"

@@ -14,6 +14,7 @@ import numpy as np
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.plan import Plan
 from loopxform.codegen.structs import pointed, roots
+from loopxform.display import Shown
 from loopxform.errors import ArgumentError, DeviceError
 from loopxform.ir.device_facts import WARP
 from loopxform.ir.evaluate import evaluate
@@ -44,7 +45,7 @@ from loopxform.runtime.schedule import Ask, DataAhead, launched, not_known
 from loopxform.runtime.structs import with_numbers
 
 
-class CompiledKernel:
+class CompiledKernel(Shown):
     """Runs the kernels with the arguments of the C function, in its order or by name; variables of
     the file that it uses are given by name.
 
@@ -106,6 +107,7 @@ class CompiledKernel:
             return self._launchers[n]
 
     def __call__(self, *args: Any, **named: Any) -> None:
+        """Runs the kernels. Raises ArgumentError, DeviceError."""
         follow, rooms = self._prepared(args, named)
         with _no_division():
             try:
@@ -117,8 +119,9 @@ class CompiledKernel:
                 self.taken = launch_all(launches, self._spare) if launches else Taken(0, 0, 0)
 
     def again(self, times: int, **named: Any) -> list[int]:
-        """Device time in ns of so many calls, one directly after the other where no data have to be
-        read in between: each from the end of the one before, the first from its start."""
+        """Device time in ns of so many calls (`times`) with the arguments `named`, one directly
+        after the other where no data have to be read in between: each from the end of the one
+        before, the first from its start."""
         follow, _ = self._prepared((), named)
         with _no_division():
             try:
@@ -134,8 +137,9 @@ class CompiledKernel:
         return out
 
     def parts(self, **named: Any) -> list[tuple[int, int]]:
-        """The kernels that a call launches, by number and in order, each with its device time in
-        ns. Raises ArgumentError; DataAhead where what is launched depends on data."""
+        """The kernels that a call with the arguments `named` launches, by number and in order, each
+        with its device time in ns. Raises ArgumentError; DataAhead where what is launched depends
+        on data."""
         follow, _ = self._prepared((), named)
         with _no_division():
             launches = [x for x in follow(not_known) if 0 not in x.global_size]

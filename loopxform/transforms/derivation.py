@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any, TypeVar
 
 from loopxform.budget import spend
+from loopxform.display import Shown
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import Function, Load
@@ -23,7 +24,7 @@ E = TypeVar("E", bound=LoopxformError)
 
 
 @record
-class Record:
+class Record(Shown):
     """One applied step, why it was legal, and the program after it."""
 
     step: Step
@@ -44,7 +45,7 @@ class Skipped:
 
 
 @record
-class Derivation:
+class Derivation(Shown):
     """A program and the steps that led from `start` to `function`, each checked where applied;
     the optional ones that were `skipped`."""
 
@@ -58,6 +59,7 @@ class Derivation:
 
     @property
     def function(self) -> Function:
+        """The program after the last step."""
         return self.records[-1].result if self.records else self.start
 
     @property
@@ -116,18 +118,19 @@ class Derivation:
         return replace(self, stage=stage)
 
     def run(self, steps: tuple[Step, ...]) -> Derivation:
+        """Checks and applies `steps` one after the other. Raises TransformError."""
         out = self
         for step in steps:
             out = out.then(step)
         return out
 
     def with_tiles(self, tiles: Mapping[str, int]) -> Derivation:
-        """The same steps on a program with tile sizes that further steps may name."""
+        """The same steps on a program with `tiles`, sizes by name that further steps may name."""
         records = tuple(replace(r, result=with_tiles(r.result, tiles)) for r in self.records)
         return replace(self, start=with_tiles(self.start, tiles), records=records)
 
     def extended(self, more: Derivation) -> Derivation:
-        """With the steps of a derivation that starts from this one's program, and its tile
+        """With the steps of `more`, a derivation that starts from this one's program, and its tile
         sizes."""
         whole = self.with_tiles(dict(more.start.tiles))
         records, skipped = (*whole.records, *more.records), (*whole.skipped, *more.skipped)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loopxform.api.facade import load
+from loopxform.api.reading import load
 from loopxform.cli import examples, main
 
 Capture = pytest.CaptureFixture[str]

@@ -129,15 +129,19 @@ PUBLIC = [
     "LoopxformError",
     "MismatchError",
     "OffloadedRoutine",
+    "Report",
     "Routine",
     "TiledRoutine",
     "TransformError",
+    "TuningResult",
     "UnknownThreshold",
     "UnsupportedC",
     "UsageError",
+    "autotune",
     "check",
     "load",
     "loads",
+    "tuned",
 ]
 
 
@@ -168,5 +172,5 @@ def test_a_name_that_is_not_there() -> None:
 def test_help() -> None:
     text = pydoc.plain(pydoc.render_doc(loopxform))
     assert "class Routine(" in text
-    assert "Tiling. `sizes` are any of" in text
+    assert "Tiles a nest for OpenCL" in text
     assert all(f"\n    {name}" in text for name in PUBLIC)

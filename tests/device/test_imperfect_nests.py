@@ -8,7 +8,7 @@ import pytest
 from harness import arrays_after, assert_runs_agree, simulate
 from imperfect_nests import CASES
 
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE

@@ -10,7 +10,7 @@ from c_project import assert_same, caller_of, project_of, require_opencl, run_ap
 from deriving import derived
 from harness import arrays_after, simulate
 
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE

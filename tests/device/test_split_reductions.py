@@ -8,7 +8,7 @@ import pytest
 from c_project import assert_same, caller_of, project_of, require_opencl, run_app
 from harness import CORPUS, arrays_after, assert_runs_agree, simulate
 
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
 from loopxform.recipes.tile import tile

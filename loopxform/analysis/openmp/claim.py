@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopxform.display import Shown
 from loopxform.ir.visit import Path
 from loopxform.records import slotted
 from loopxform.source import Loc
@@ -48,7 +49,7 @@ class Doubt:
 
 
 @slotted
-class Claim:
+class Claim(Shown):
     """A loop under an OpenMP pragma. `path` is that of the loop, `text` the pragma after `omp`. A
     pragma that is not about a loop has the empty path."""
 

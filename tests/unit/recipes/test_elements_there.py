@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from deriving import c
 
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 
 PARAMS = "int n, int k, const int *a, int *h"
 LOOP = "for (int i = 0; i < n; i++) "

@@ -7,7 +7,7 @@ from conftest import Golden
 from deriving import CORPUS, arguments, assert_same_meaning, start
 from numpy import array_equal
 
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 from loopxform.codegen import emit
 from loopxform.errors import LoopxformError
 from loopxform.offload.program import Offloaded, offload
