@@ -5,30 +5,29 @@ from __future__ import annotations
 import argparse
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
+from loopxform.cli import help_text
 from loopxform.cli.colour import WHEN
 from loopxform.cli.place import put_at_word
 from loopxform.cli.words import is_option, short, torn, without
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 
-Section: TypeAlias = tuple[str, str | None, list[argparse.Action]]
-"""A title, a remark and options."""
-
 
 class Parser(argparse.ArgumentParser):
-    """argparse whose errors are diagnostics of ours. Help shows the `examples`, then the options
-    `first`, which matter most, then the others in their groups. `takers` are the commands that have
-    an option."""
+    """argparse whose errors are diagnostics of ours. Help begins with the options `first`, which
+    matter most, and the `examples`. `takers` are the commands that have an option."""
 
     examples: Sequence[str] = ()
     first: Sequence[str] = ()
     takers: Callable[[str], list[str]] = staticmethod(lambda _: [])
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**kwargs, add_help=False, formatter_class=help_text.Formatter)
+        help = "this help; -h: only what matters most"
+        self.add_argument("-h", "--help", action=Help, help=help)
         help = "colours in diagnostics and verdicts (auto: on a terminal, unless NO_COLOR is set)"
         self.add_argument("--color", choices=WHEN, default="auto", help=help)
 
@@ -130,35 +129,22 @@ class Parser(argparse.ArgumentParser):
         return " ".join(["usage:", self.prog, "[OPTION ...]", *self.positional.split()]) + "\n"
 
     def format_help(self) -> str:
-        shown = ["examples:", *(f"  loopxform {line}" for line in self.examples), ""]
-        return "\n".join(
-            [
-                self.format_usage(),
-                self._formatted(self.description, []),
-                *(shown if self.examples else []),
-                self._formatted(self.epilog, self._sections()),
-            ]
-        )
+        return help_text.page(self)
 
-    def _formatted(self, text: str | None, sections: Iterable[Section]) -> str:
-        """Sections with their options, and a text."""
-        formatter = self._get_formatter()
-        for title, about, actions in sections:
-            formatter.start_section(title)
-            formatter.add_text(about)
-            formatter.add_arguments(actions)
-            formatter.end_section()
-        formatter.add_text(text)
-        return formatter.format_help()
 
-    def _sections(self) -> Iterator[Section]:
-        first = [self._option_string_actions[name] for name in self.first]
-        positional, plain, *groups = self._action_groups
-        yield "arguments", None, positional._group_actions
-        yield "options that matter most", None, first
-        for g in groups:
-            yield g.title or "", g.description, [a for a in g._group_actions if a not in first]
-        yield "other options", None, [a for a in plain._group_actions if a not in first]
+class Help(argparse._HelpAction):
+    """`-h`: a screen; `--help`: all there is."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,  # noqa: ARG002
+        values: object,  # noqa: ARG002
+        option_string: str | None = None,
+    ) -> None:
+        assert isinstance(parser, Parser)
+        print((help_text.screen if option_string == "-h" else help_text.page)(parser), end="")
+        parser.exit()
 
 
 def _valued(word: str) -> UsageError:

@@ -9,7 +9,7 @@ EXAMPLES = (
     "check mm.c                             every loop, and the dependences between iterations",
     "check mm.c --can 'interchange i j'     is a step legal?",
     "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
-    "check src --format sarif > found.sarif all .c files of a folder, for code scanning",
+    "check src --format sarif > out.sarif   all .c files of a folder, for code scanning",
     "check src -j 8                         the same as text, eight files at a time",
     "check src --stats                      how many loops are decided, and why not the others",
 )
