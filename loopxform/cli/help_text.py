@@ -72,6 +72,18 @@ def sections(p: Parser) -> Iterator[Section]:
     yield "other options", None, plain._group_actions
 
 
+def invocations(action: argparse.Action) -> tuple[tuple[str, ...], str]:
+    """How an option is written, and what stands for its value; of another argument its name."""
+    if not action.option_strings:
+        return (str(action.metavar or action.dest),), ""
+    return tuple(action.option_strings), value(action)
+
+
+def expanded(p: Parser, action: argparse.Action) -> str:
+    """What an option does, in full."""
+    return p._get_formatter()._expand_help(action) if action.help else ""
+
+
 def summary(action: argparse.Action) -> tuple[str, str]:
     """An option with its value, `-j, --jobs N`, and what it does, in a line."""
     names = action.option_strings[: 1 if action.option_strings[0].startswith("--") else 2]

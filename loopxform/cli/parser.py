@@ -44,9 +44,11 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
-        option, known = action.option_strings[0], [str(c) for c in action.choices]
+        known = [str(c) for c in action.choices]
+        option = action.option_strings[0] if action.option_strings else str(action.metavar)
         help = f"{did_you_mean(str(value), known)}{option} takes {', '.join(known)}"
-        raise UsageError(f"{option} cannot be '{value}'", help=help, subject=option)
+        subject = option if action.option_strings else str(value)
+        raise UsageError(f"{option} cannot be '{value}'", help=help, subject=subject)
 
     # ---------------------------------------------------------------- words
 
@@ -86,7 +88,8 @@ class Parser(argparse.ArgumentParser):
     def _require_count(self, words: list[str], plain: list[int]) -> None:
         wanted = self._get_positional_actions()
         if not plain and wanted and wanted[0].nargs != "?":
-            what = f"{self.prog} needs a C file"
+            name = str(wanted[0].metavar)
+            what = f"{self.prog} needs {'a C file' if 'FILE' in name else name}"
             raise self._at(-1, words, UsageError(what, help=f"{self.prog} {wanted[0].metavar}"))
         if len(plain) > len(wanted) and not any(a.nargs == "+" for a in wanted):
             n = plain[len(wanted)]

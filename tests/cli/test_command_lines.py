@@ -97,6 +97,8 @@ WRONG = [
     ("til f.c", "til", "is not a command", "did you mean 'tile'?"),
     ("TILE f.c", "TILE", "is not a command", "did you mean 'tile'?"),
     ("f.c", "f.c", "no command is named", "loopxform tile f.c"),
+    ("completion", "completion", "completion needs SHELL", "loopxform completion SHELL"),
+    ("completion bsh", "bsh", "SHELL cannot be 'bsh'", "did you mean 'bash'?"),
     ("help til", "til", "is not a command", "did you mean 'tile'?"),
     ("check f.c --line abc", "abc", "must be a whole number", "--line 12"),
     ("check f.c --line 99", "99", "no loop begins on line 99", "loops begin on line 3, 4"),
