@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from loopxform.cli.brief import BRIEF
-
-if TYPE_CHECKING:
-    from loopxform.cli.parser import Parser
 
 Section: TypeAlias = tuple[str, str | None, list[argparse.Action]]
 """A title, a remark and options."""
@@ -41,7 +38,46 @@ class Formatter(argparse.HelpFormatter):
         return f"{action.help} ({_words(action)})" if chosen else action.help
 
 
-def screen(p: Parser) -> str:
+class Documented(argparse.ArgumentParser):
+    """argparse with our help, which begins with the options `first`, which matter most, and the
+    `examples`."""
+
+    examples: Sequence[str] = ()
+    first: Sequence[str] = ()
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs, add_help=False, formatter_class=Formatter)
+        help = "this help; -h: only what matters most"
+        self.add_argument("-h", "--help", action=Help, help=help)
+
+    @property
+    def positional(self) -> str:
+        """What the command takes beside options: `FILE.c`; nothing where it takes nothing."""
+        return " ".join(str(a.metavar) for a in self._get_positional_actions())
+
+    def format_usage(self) -> str:
+        return " ".join(["usage:", self.prog, "[OPTION ...]", *self.positional.split()]) + "\n"
+
+    def format_help(self) -> str:
+        return page(self)
+
+
+class Help(argparse._HelpAction):
+    """`-h`: a screen; `--help`: all there is."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,  # noqa: ARG002
+        values: object,  # noqa: ARG002
+        option_string: str | None = None,
+    ) -> None:
+        assert isinstance(parser, Documented)
+        print((screen if option_string == "-h" else page)(parser), end="")
+        parser.exit()
+
+
+def screen(p: Documented) -> str:
     """What fits on a screen: what the command does, the options `first` and examples."""
     if not p.first:
         return page(p)
@@ -54,7 +90,7 @@ def screen(p: Parser) -> str:
     return "\n".join([*lines, "", more, ""])
 
 
-def page(p: Parser) -> str:
+def page(p: Documented) -> str:
     """The screen, and each option in full."""
     parts = ["\n".join(_opening(p)), "\n".join(_examples(p))]
     parts += [_formatted(p, *section) for section in sections(p)]
@@ -62,7 +98,7 @@ def page(p: Parser) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def sections(p: Parser) -> Iterator[Section]:
+def sections(p: Documented) -> Iterator[Section]:
     """What there is besides positional arguments, in groups, and these first."""
     positional, plain, *groups = p._action_groups
     groups.sort(key=lambda g: g.title in TRAILING)
@@ -79,7 +115,7 @@ def invocations(action: argparse.Action) -> tuple[tuple[str, ...], str]:
     return tuple(action.option_strings), value(action)
 
 
-def expanded(p: Parser, action: argparse.Action) -> str:
+def expanded(p: Documented, action: argparse.Action) -> str:
     """What an option does, in full."""
     return p._get_formatter()._expand_help(action) if action.help else ""
 
@@ -105,7 +141,7 @@ def _words(action: argparse.Action) -> str:
     return ", ".join(map(str, action.choices or ()))
 
 
-def _opening(p: Parser) -> list[str]:
+def _opening(p: Documented) -> list[str]:
     about = p._get_formatter()
     about.add_text(p.description)
     lines = [p.format_usage().rstrip(), "", *about.format_help().rstrip().split("\n")]
@@ -116,7 +152,7 @@ def _opening(p: Parser) -> list[str]:
     return [*lines, "", f"{FIRST}:", *(f"  {o:<{width}}  {text}" for o, text in pairs)]
 
 
-def _examples(p: Parser) -> list[str]:
+def _examples(p: Documented) -> list[str]:
     return ["examples:", *(f"  loopxform {line}" for line in p.examples)] if p.examples else []
 
 
@@ -138,7 +174,7 @@ def split(example: str) -> tuple[str, str]:
     return command, remark.strip()
 
 
-def _formatted(p: Parser, title: str, about: str | None, actions: list[argparse.Action]) -> str:
+def _formatted(p: Documented, title: str, about: str | None, actions: list[argparse.Action]) -> str:
     formatter = p._get_formatter()
     formatter.start_section(title)
     formatter.add_text(about)
@@ -147,5 +183,5 @@ def _formatted(p: Parser, title: str, about: str | None, actions: list[argparse.
     return formatter.format_help().strip("\n")
 
 
-def _shown(p: Parser) -> list[argparse.Action]:
+def _shown(p: Documented) -> list[argparse.Action]:
     return [a for a in p._actions if a.option_strings and a.help != argparse.SUPPRESS]

@@ -8,26 +8,22 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from loopxform.cli import help_text
 from loopxform.cli.colour import WHEN
+from loopxform.cli.help_text import Documented
 from loopxform.cli.place import put_at_word
 from loopxform.cli.words import is_option, short, torn, without
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 
 
-class Parser(argparse.ArgumentParser):
-    """argparse whose errors are diagnostics of ours. Help begins with the options `first`, which
-    matter most, and the `examples`. `takers` are the commands that have an option."""
+class Parser(Documented):
+    """argparse whose errors are diagnostics of ours. `takers` are the commands that have an
+    option."""
 
-    examples: Sequence[str] = ()
-    first: Sequence[str] = ()
     takers: Callable[[str], list[str]] = staticmethod(lambda _: [])
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs, add_help=False, formatter_class=help_text.Formatter)
-        help = "this help; -h: only what matters most"
-        self.add_argument("-h", "--help", action=Help, help=help)
+        super().__init__(**kwargs)
         help = "colours in diagnostics and verdicts (auto: on a terminal, unless NO_COLOR is set)"
         self.add_argument("--color", choices=WHEN, default="auto", help=help)
 
@@ -120,34 +116,6 @@ class Parser(argparse.ArgumentParser):
     def choices(self) -> dict[str, str]:
         """The options by the words that they take."""
         return {str(c): a.option_strings[-1] for a in self._actions for c in a.choices or ()}
-
-    @property
-    def positional(self) -> str:
-        """What the command takes beside options: `FILE.c`; nothing where it takes nothing."""
-        return " ".join(str(a.metavar) for a in self._get_positional_actions())
-
-    # ---------------------------------------------------------------- help
-
-    def format_usage(self) -> str:
-        return " ".join(["usage:", self.prog, "[OPTION ...]", *self.positional.split()]) + "\n"
-
-    def format_help(self) -> str:
-        return help_text.page(self)
-
-
-class Help(argparse._HelpAction):
-    """`-h`: a screen; `--help`: all there is."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,  # noqa: ARG002
-        values: object,  # noqa: ARG002
-        option_string: str | None = None,
-    ) -> None:
-        assert isinstance(parser, Parser)
-        print((help_text.screen if option_string == "-h" else help_text.page)(parser), end="")
-        parser.exit()
 
 
 def _valued(word: str) -> UsageError:
