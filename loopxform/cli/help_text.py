@@ -15,6 +15,8 @@ Section: TypeAlias = tuple[str, str | None, list[argparse.Action]]
 SCREEN = 24
 """Lines of a terminal."""
 
+SUPPRESSED = argparse.SUPPRESS
+
 FIRST = "options that matter most"
 TRAILING = ("preprocessor", "build systems")
 """Groups that many commands have: they come after the command's own."""
@@ -184,4 +186,4 @@ def _formatted(p: Documented, title: str, about: str | None, actions: list[argpa
 
 
 def _shown(p: Documented) -> list[argparse.Action]:
-    return [a for a in p._actions if a.option_strings and a.help != argparse.SUPPRESS]
+    return [a for a in p._actions if a.option_strings and a.help != SUPPRESSED]

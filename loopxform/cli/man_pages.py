@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from loopxform import __version__
 from loopxform.cli import overview
 from loopxform.cli.commands import COMMANDS
-from loopxform.cli.help_text import FIRST, expanded, invocations, sections, split
+from loopxform.cli.help_text import FIRST, SUPPRESSED, expanded, invocations, sections, split
 from loopxform.cli.manual import Command, commands
 
 EXIT_STATUS = (
@@ -84,7 +84,7 @@ def _command(c: Command) -> Iterator[str]:
         yield f"{_text(FIRST.capitalize())}:"
         yield ", ".join(rf"\fB{_text(name)}\fR" for name in c.parser.first) + "."
     for title, about, actions in sections(c.parser):
-        shown = [a for a in actions if a.help != argparse.SUPPRESS]
+        shown = [a for a in actions if a.help != SUPPRESSED]
         if shown:
             yield f".SS {_text(title)}"
             if about:
