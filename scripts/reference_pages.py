@@ -7,7 +7,8 @@ import argparse
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from itertools import groupby
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def _command(c: Command) -> Iterator[str]:
         yield f"## {title.capitalize()}\n\n```text\n{inspect.cleandoc(text)}\n```"
 
 
-def _with_remarks(examples: tuple[str, ...] | list[str]) -> Iterator[str]:
+def _with_remarks(examples: Sequence[str]) -> Iterator[str]:
     """Examples, their remarks as comments, aligned."""
     parts = [re.split(r" {3,}", example, maxsplit=1) for example in examples]
     width = max(len(p[0]) for p in parts if len(p) > 1) if any(p[1:] for p in parts) else 0
@@ -160,8 +161,8 @@ def _codes() -> Iterator[str]:
 
 def _options() -> Iterator[str]:
     yield "# Options of tiling\n"
-    yield "Each option has the same name on the command line, in [annotations](../annotations.md) and"
-    yield "in Python, where `-` is `_`. An option that a recipe has no use for is an error.\n"
+    yield "Each option has the same name on the command line, in [annotations](../annotations.md)"
+    yield "and in Python, where `-` is `_`. An option that a recipe has no use for is an error.\n"
     yield "## Sizes\n"
     for name, about in tiling_options.SIZES.items():
         yield f"`--{name} N`, `tile({name}=N)`\n:   {plain(about)}\n"
@@ -183,8 +184,8 @@ def _option(o: TilingOption, recipes: list[str]) -> Iterator[str]:
 
 def _profiles() -> Iterator[str]:
     yield "# Profiles\n"
-    yield "A profile describes a device that need not be there: `--profile NAME`. The figures are of"
-    yield "data sheets; [Devices](../devices.md) says how devices are chosen, and"
+    yield "A profile describes a device that need not be there: `--profile NAME`. The figures are"
+    yield "of data sheets; [Devices](../devices.md) says how devices are chosen, and"
     yield "[Architecture](../house.md#how-to-add-a-target) how to add a profile.\n"
     yield f"| profile | {' | '.join(LIMITS.values())} |"
     yield f"|---|{'---:|' * len(LIMITS)}"
@@ -199,7 +200,7 @@ def _profiles() -> Iterator[str]:
 
 def prose(docstring: str) -> Iterator[str]:
     """Paragraphs, and code where lines are indented or a form becomes another one."""
-    docstring = re.sub(r"\s*\(Seed \d[^()]*\)", "", docstring)
+    docstring = re.sub(r"\s*\(Seed\s+\d[^()]*\)", "", docstring)
     for paragraph in re.split(r"\n\s*\n", docstring):
         lines = paragraph.split("\n")
         name, colon, form = paragraph.partition(": ")
@@ -219,7 +220,8 @@ def prose(docstring: str) -> Iterator[str]:
 def plain(text: str) -> str:
     """Text in Markdown as it stands, but for what is in backquotes."""
     parts = re.split(r"(`[^`\n]+`)", text)
-    escaped = (re.sub(r"([\\*_\[\]<>|#{}])", r"\\\1", part) for part in parts[::2])
+    texts = (escape(part, quote=False) for part in parts[::2])
+    escaped = (re.sub(r"([\\*_\[\]#{}])", r"\\\1", text) for text in texts)
     return "".join(x for pair in zip(escaped, [*parts[1::2], ""]) for x in pair)
 
 

@@ -7,4 +7,4 @@ extras=docs
 
 cd "$root"
 export NO_MKDOCS_2_WARNING=1
-mkdocs build --strict --quiet --site-dir "${1:-build/site}"
+mkdocs build --strict --site-dir "${1:-build/site}"

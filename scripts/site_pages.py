@@ -69,8 +69,15 @@ def _linked(text: str, page: str) -> str:
     if page == "reference/codes.md":
         return text
     codes = relpath("reference/codes.md", dirname(page) or ".")
+    if page.startswith("reference/"):
+        text = re.sub(r"\bdocs/(\w+\.md)\b", lambda m: _to(m[1], page), text)
     parts = CODE_SPAN.split(text)
     return "".join(x if n % 2 else _with_codes(x, codes) for n, x in enumerate(parts))
+
+
+def _to(target: str, page: str) -> str:
+    """A link to a page, with its name."""
+    return f"[{target.removesuffix('.md')}]({relpath(target, dirname(page))})"
 
 
 def _with_codes(text: str, codes: str) -> str:
