@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 
 from loopxform.cli import main
+from loopxform.cli.arguments import understood
 from loopxform.cli.commands import COMMANDS
+from loopxform.cli.commands import split as resolved
+from loopxform.cli.help_text import split
+from loopxform.cli.manual import commands
 
 Capture = pytest.CaptureFixture[str]
 PRODUCT = Path(__file__).parents[2] / "corpus" / "mm.c"
@@ -280,6 +284,16 @@ def _actions(command: str) -> list[str]:
     parser = import_module(f"loopxform.cli.arguments.{command}").options()
     shown = (a for a in parser._actions if a.help != "==SUPPRESS==")
     return [a.option_strings[-1] for a in shown if a.option_strings]
+
+
+@pytest.mark.parametrize("command", [c.name for c in commands()])
+def test_the_examples_of_help_are_command_lines(command: str) -> None:
+    (c,) = (c for c in commands() if c.name == command)
+    for example in c.parser.examples:
+        words = shlex.split(split(example)[0].partition(" > ")[0])
+        name, given = resolved(words)
+        assert " ".join(words).startswith(command)
+        understood(name, given)
 
 
 def test_help_of_a_small_command_is_the_same(capsys: Capture) -> None:
