@@ -75,9 +75,14 @@ def _linked(text: str, page: str) -> str:
     return "".join(x if n % 2 else _with_codes(x, codes) for n, x in enumerate(parts))
 
 
+def _title(file: str) -> str:
+    """The title of a page, which the site shows in the place of the name of its file."""
+    return (ROOT / file).read_text("utf-8").partition("\n")[0].strip("# `")
+
+
 def _to(target: str, page: str) -> str:
     """A link to a page, with its name."""
-    return f"[{target.removesuffix('.md')}]({relpath(target, dirname(page))})"
+    return f"[{_title(f'docs/{target}')}]({relpath(target, dirname(page))})"
 
 
 def _with_codes(text: str, codes: str) -> str:
@@ -93,6 +98,8 @@ def _link(m: re.Match[str], page: str) -> str:
     origin = "docs/index.md" if page == "index.md" else origin
     path, _, anchor = target.partition("#")
     place = normpath(join(dirname(origin), path))
+    if text.endswith(".md") and (ROOT / place).is_file():
+        text = _title(place)
     if place in BESIDE:
         there = BESIDE[place]
     elif place.startswith("docs/"):
