@@ -78,6 +78,7 @@ FENCED: dict[str, tuple[str, ...]] = {
     "matplotlib": ("bench.plot",),
     "PIL": ("cli.pictures",),
     "tqdm": ("cli.inputs",),
+    "shtab": ("cli.completion",),
     "distributed": ("cli.cluster",),
 }
 

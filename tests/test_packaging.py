@@ -40,6 +40,9 @@ def test_the_wheel_holds_what_is_no_module_and_no_test(wheel: Path) -> None:
     assert len(modules) == 3
     assert modules <= names
     assert "loopxform/py.typed" in names
+    shared = {n.partition(".data/data/share/")[2] for n in names}
+    assert {"man/man1/loopxform.1", "man/man1/loopxform-tune-merge.1"} <= shared
+    assert {"bash-completion/completions/loopxform", "zsh/site-functions/_loopxform"} <= shared
     tops = {n.split("/")[0] for n in names}
     assert {t.rpartition(".")[2] for t in tops} == {"loopxform", "dist-info", "data"}
     tests = [n for n in names if "test" in n.lower()]

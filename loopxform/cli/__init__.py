@@ -22,27 +22,6 @@ if TYPE_CHECKING:
 TAKEN_ELSEWHERE = ("--color", "-I", "-D", "-U", "-o", "--function")
 """Options of commands, which stand behind these."""
 
-OVERVIEW = "\n".join(
-    [
-        "usage: loopxform COMMAND [OPTION ...] FILE.c",
-        "",
-        "Source-to-source loop transformation: from C loop nests to proven, tiled OpenCL.",
-        "",
-        "commands:",
-        *(f"  {name:<8} {text}" for name, text in COMMANDS.items()),
-        "",
-        "examples:",
-        "  loopxform check mm.c                             which loops are parallel, and why not",
-        "  loopxform tile mm.c --Ty 16 --Rx 4 -o build      a kernel, and C that launches it",
-        "  loopxform run mm.c --size M=513,U=129,N=1025     its results against those of your C",
-        "",
-        "  loopxform help COMMAND shows its options, loopxform explain LX101 explains an error.",
-        "  loopxform --version; loopxform --cmakedir, the folder for CMake's Loopxform_DIR.",
-        "",
-        "exit status: 0 done, 1 illegal or a mismatch, 2 bad input or usage, 101 internal error",
-    ]
-)
-
 
 def main(argv: list[str] | None = None) -> int:
     """Runs the command line and returns the exit status."""
@@ -77,7 +56,9 @@ def _status(args: list[str]) -> int:
 def _general(args: list[str]) -> int:
     """What there is without a command."""
     if not args or args in (["-h"], ["--help"], ["help"]):
-        print(OVERVIEW)
+        from loopxform.cli import overview  # loads what only this needs
+
+        print(overview.text())
         return 0 if args else 2
     if args[0] in ("-V", "--version"):
         print(f"loopxform {__version__}")

@@ -14,10 +14,17 @@ COMMANDS = {
     "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
     "validate": "prove that written kernels compute what the C does, from their texts alone",
     "explain": "explain a step or a diagnostic code",
+    "completion": "write what a shell needs to complete command lines",
     "devices": "list the OpenCL devices and the named profiles",
 }
 
-WITHIN = {"tune": ("merge", "explain", "export")}
+WITHIN = {
+    "tune": {
+        "merge": "take together what several runs have measured",
+        "explain": "tell what was measured of a C file, and why others have no time",
+        "export": "write what was measured in the format of another program",
+    }
+}
 """Second words that name a command of their own; a file of such a name is written ./NAME."""
 
 

@@ -5,26 +5,21 @@ from __future__ import annotations
 import argparse
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NoReturn, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 from loopxform.cli.colour import WHEN
+from loopxform.cli.help_text import Documented
 from loopxform.cli.place import put_at_word
 from loopxform.cli.words import is_option, short, torn, without
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
 
-Section: TypeAlias = tuple[str, str | None, list[argparse.Action]]
-"""A title, a remark and options."""
 
+class Parser(Documented):
+    """argparse whose errors are diagnostics of ours. `takers` are the commands that have an
+    option."""
 
-class Parser(argparse.ArgumentParser):
-    """argparse whose errors are diagnostics of ours. Help shows the `examples`, then the options
-    `first`, which matter most, then the others in their groups. `takers` are the commands that have
-    an option."""
-
-    examples: Sequence[str] = ()
-    first: Sequence[str] = ()
     takers: Callable[[str], list[str]] = staticmethod(lambda _: [])
 
     def __init__(self, **kwargs: Any) -> None:
@@ -45,9 +40,11 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
-        option, known = action.option_strings[0], [str(c) for c in action.choices]
+        known = [str(c) for c in action.choices]
+        option = action.option_strings[0] if action.option_strings else str(action.metavar)
         help = f"{did_you_mean(str(value), known)}{option} takes {', '.join(known)}"
-        raise UsageError(f"{option} cannot be '{value}'", help=help, subject=option)
+        subject = option if action.option_strings else str(value)
+        raise UsageError(f"{option} cannot be '{value}'", help=help, subject=subject)
 
     # ---------------------------------------------------------------- words
 
@@ -87,7 +84,8 @@ class Parser(argparse.ArgumentParser):
     def _require_count(self, words: list[str], plain: list[int]) -> None:
         wanted = self._get_positional_actions()
         if not plain and wanted and wanted[0].nargs != "?":
-            what = f"{self.prog} needs a C file"
+            name = str(wanted[0].metavar)
+            what = f"{self.prog} needs {'a C file' if 'FILE' in name else name}"
             raise self._at(-1, words, UsageError(what, help=f"{self.prog} {wanted[0].metavar}"))
         if len(plain) > len(wanted) and not any(a.nargs == "+" for a in wanted):
             n = plain[len(wanted)]
@@ -118,47 +116,6 @@ class Parser(argparse.ArgumentParser):
     def choices(self) -> dict[str, str]:
         """The options by the words that they take."""
         return {str(c): a.option_strings[-1] for a in self._actions for c in a.choices or ()}
-
-    @property
-    def positional(self) -> str:
-        """What the command takes beside options: `FILE.c`; nothing where it takes nothing."""
-        return " ".join(str(a.metavar) for a in self._get_positional_actions())
-
-    # ---------------------------------------------------------------- help
-
-    def format_usage(self) -> str:
-        return " ".join(["usage:", self.prog, "[OPTION ...]", *self.positional.split()]) + "\n"
-
-    def format_help(self) -> str:
-        shown = ["examples:", *(f"  loopxform {line}" for line in self.examples), ""]
-        return "\n".join(
-            [
-                self.format_usage(),
-                self._formatted(self.description, []),
-                *(shown if self.examples else []),
-                self._formatted(self.epilog, self._sections()),
-            ]
-        )
-
-    def _formatted(self, text: str | None, sections: Iterable[Section]) -> str:
-        """Sections with their options, and a text."""
-        formatter = self._get_formatter()
-        for title, about, actions in sections:
-            formatter.start_section(title)
-            formatter.add_text(about)
-            formatter.add_arguments(actions)
-            formatter.end_section()
-        formatter.add_text(text)
-        return formatter.format_help()
-
-    def _sections(self) -> Iterator[Section]:
-        first = [self._option_string_actions[name] for name in self.first]
-        positional, plain, *groups = self._action_groups
-        yield "arguments", None, positional._group_actions
-        yield "options that matter most", None, first
-        for g in groups:
-            yield g.title or "", g.description, [a for a in g._group_actions if a not in first]
-        yield "other options", None, [a for a in plain._group_actions if a not in first]
 
 
 def _valued(word: str) -> UsageError:

@@ -4,12 +4,19 @@ write instead; nothing is written."""
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from loopxform.cli import main
+from loopxform.cli.arguments import understood
+from loopxform.cli.commands import COMMANDS
+from loopxform.cli.commands import split as resolved
+from loopxform.cli.help_text import split
+from loopxform.cli.manual import commands
 
 Capture = pytest.CaptureFixture[str]
 PRODUCT = Path(__file__).parents[2] / "corpus" / "mm.c"
@@ -94,6 +101,8 @@ WRONG = [
     ("til f.c", "til", "is not a command", "did you mean 'tile'?"),
     ("TILE f.c", "TILE", "is not a command", "did you mean 'tile'?"),
     ("f.c", "f.c", "no command is named", "loopxform tile f.c"),
+    ("completion", "completion", "completion needs SHELL", "loopxform completion SHELL"),
+    ("completion bsh", "bsh", "SHELL cannot be 'bsh'", "did you mean 'bash'?"),
     ("help til", "til", "is not a command", "did you mean 'tile'?"),
     ("check f.c --line abc", "abc", "must be a whole number", "--line 12"),
     ("check f.c --line 99", "99", "no loop begins on line 99", "loops begin on line 3, 4"),
@@ -245,18 +254,53 @@ def test_sizes_that_the_chosen_recipe_does_not_have(
     assert "no use for --Tz in this nest" in capsys.readouterr().err
 
 
-def test_help_begins_with_examples_and_the_options_that_matter(capsys: Capture) -> None:
-    for command in ("check", "tile", "offload", "apply", "run", "bench"):
-        assert main(["help", command]) == 0
-        text = capsys.readouterr().out
-        usage, _, after = text.partition("examples:\n")
-        assert usage.startswith(f"usage: loopxform {command} [OPTION ...] FILE.c\n")
-        examples, _, options = after.partition("options that matter most:\n")
-        assert f"  loopxform {command} " in examples
-        first = options.partition("\n\n")[0]
-        assert sum(line.startswith("  -") for line in first.splitlines()) == 10
-        assert main([command, "--help"]) == 0
-        assert capsys.readouterr().out == text
+@pytest.mark.parametrize("command", ["check", "tile", "offload", "apply", "run", "bench", "tune"])
+def test_help_begins_with_the_options_that_matter(command: str, capsys: Capture) -> None:
+    """On a screen, each in a line; -h is that screen."""
+    assert main(["help", command]) == 0
+    text = capsys.readouterr().out
+    before, _, after = text.partition("options that matter most:\n")
+    assert before.startswith(f"usage: loopxform {command} [OPTION ...] FILE.c\n")
+    first = after.partition("\n\n")[0].splitlines()
+    assert len(first) == 10
+    assert all(re.match(r"  -\S.*  \S", line) and len(line) <= 80 for line in first)
+    assert len(before.splitlines()) + len(first) < 24
+    assert main([command, "--help"]) == 0
+    assert capsys.readouterr().out == text
+    assert main([command, "-h"]) == 0
+    screen = capsys.readouterr().out
+    assert len(screen.splitlines()) <= 24
+    assert max(map(len, screen.splitlines())) <= 80
+    assert "\n".join([before + "options that matter most:", *first]) in screen
+    assert f"examples:\n  loopxform {command} " in screen
+    shown, groups = _actions(command), text.partition("\narguments:\n")[2]
+    for option in shown:
+        assert re.search(rf"^  (\S.*, )?{re.escape(option)}\b", groups, re.MULTILINE), option
+    assert f"--help shows all {len(shown)} options" in screen
+
+
+def _actions(command: str) -> list[str]:
+    """The options that help shows, each by its last name."""
+    parser = import_module(f"loopxform.cli.arguments.{command}").options()
+    shown = (a for a in parser._actions if a.help != "==SUPPRESS==")
+    return [a.option_strings[-1] for a in shown if a.option_strings]
+
+
+@pytest.mark.parametrize("command", [c.name for c in commands()])
+def test_the_examples_of_help_are_command_lines(command: str) -> None:
+    (c,) = (c for c in commands() if c.name == command)
+    for example in c.parser.examples:
+        words = shlex.split(split(example)[0].partition(" > ")[0])
+        name, given = resolved(words)
+        assert " ".join(words).startswith(command)
+        understood(name, given)
+
+
+def test_help_of_a_small_command_is_the_same(capsys: Capture) -> None:
+    for option in ("-h", "--help"):
+        assert main(["explain", option]) == 0
+    text = capsys.readouterr().out
+    assert text[: len(text) // 2] == text[len(text) // 2 :]
 
 
 def test_help_of_the_program(capsys: Capture) -> None:
@@ -265,3 +309,7 @@ def test_help_of_the_program(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     assert capsys.readouterr().out == text
     assert "examples:\n  loopxform check " in text
+    listed = re.findall(r"^  (\w+) +\w", text.partition("\nexamples:")[0], re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
+    titles = ["analyse", "transform", "run and tune"]
+    assert re.findall(r"^(.*):$", text, re.MULTILINE)[:3] == titles

@@ -44,6 +44,9 @@ PLANNED = (" --budget ", " --thresholds ", " --plan")
 """Options of commands that would measure: here they print what they would, for a device that is the
 same everywhere."""
 
+ELSEWHERE = {"tutorial.md": "tests/cli/test_tutorial.py"}
+"""Pages that a test of their own follows."""
+
 FILES = {
     "annotations.md": {"shifted.c": 0, "sums.c": 1},
     "check.md": {"smooth.c": 0},
@@ -96,7 +99,9 @@ def blocks(text: str, kind: str) -> list[str]:
 
 
 def examples() -> Iterator[Example]:
-    for path in sorted(DOCS.glob("*.md")):
+    for path in sorted(DOCS.rglob("*.md")):
+        if path.name in ELSEWHERE:
+            continue
         for block in blocks(path.read_text(), "console"):
             for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, shown = part.partition("\n")

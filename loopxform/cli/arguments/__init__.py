@@ -17,15 +17,16 @@ def understood(name: str, words: list[str]) -> argparse.Namespace:
 
     Raises UsageError, SystemExit where help was printed.
     """
-    return _options(name).parse_args(words, argparse.Namespace(words=[name, *words]))
+    return options(name).parse_args(words, argparse.Namespace(words=[name, *words]))
 
 
 def takers(option: str) -> list[str]:
     """The commands that have an option."""
-    return [name for name in COMMANDS if option in _options(name).options]
+    return [name for name in COMMANDS if option in options(name).options]
 
 
-def _options(name: str) -> Parser:
-    options: Parser = import_module(f"loopxform.cli.arguments.{name}").options()
-    options.takers = takers
-    return options
+def options(name: str) -> Parser:
+    """What a command takes, `tune` or `tune_merge`."""
+    parser: Parser = import_module(f"loopxform.cli.arguments.{name}").options()
+    parser.takers = takers
+    return parser

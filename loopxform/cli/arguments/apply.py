@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from loopxform.cli.arguments.common import add_floating_point, parser
 from loopxform.cli.parser import Parser
 from loopxform.transforms import STEPS
@@ -26,7 +24,6 @@ FIRST = (
 def options() -> Parser:
     about = "Applies steps in order; an illegal one is refused, nothing is written."
     p = parser("apply", about, examples=EXAMPLES, first=FIRST)
-    p.formatter_class = argparse.RawDescriptionHelpFormatter
     p.epilog = EPILOG
     s = p.add_argument_group("steps")
     s.add_argument(

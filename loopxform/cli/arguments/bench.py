@@ -31,9 +31,9 @@ def options() -> Parser:
     )
     _add_what(p)
     _add_how(p)
-    t = tiling.add_sizes(p)
-    tiling.add_details(t)
-    add_floating_point(t, "(contract)")
+    tiling.add_sizes(p)
+    tiling.add_details(p)
+    add_floating_point(tiling.titled(p, tiling.NUMBERS), "(contract)")
     tiling.add_device(p)
     return p
 

@@ -38,7 +38,7 @@ def parser(
     else:
         p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
     if several:
-        help = "a function to use (default: all of the file); may be given several times"
+        help = "a function to use (default: all); may be given several times"
         p.add_argument("--function", metavar="NAME", action="append", default=[], help=help)
     else:
         help = "the function to use, if the file has several"
@@ -101,9 +101,10 @@ def add_cflags(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--cflags-file", metavar="FILE", help="your compiler's options, one a line")
 
 
-def add_build_options(group: argparse._ArgumentGroup) -> None:
+def add_build_options(p: argparse.ArgumentParser) -> None:
     """-MD, -MF, -MT and -MQ, as cc has them (-MF alone is enough; -MP is there unless --no-phony),
     and --no-cache."""
+    group = p.add_argument_group("build systems")
     group.add_argument(
         "--no-phony",
         action="store_true",

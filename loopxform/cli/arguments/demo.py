@@ -27,6 +27,6 @@ def options() -> Parser:
     p.add_argument("picture", nargs="?", metavar="PICTURE.png", help="any format that Pillow reads")
     p.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")
     p.add_argument("--repeat", default="5", metavar="N", help="timed runs; the least time (5)")
-    tiling.add_named(p.add_argument_group("tiling"), (FUSE_STAGES, TILE_STAGES))
+    tiling.add_named(p, (FUSE_STAGES, TILE_STAGES))
     tiling.add_device(p)
     return p

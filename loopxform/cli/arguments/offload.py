@@ -33,10 +33,10 @@ def options() -> Parser:
     )
     g = tiling.add_sizes(p)
     tiling.add_no_tuning(g)
-    tiling.add_named(g, OFFLOADING)
+    tiling.add_named(p, OFFLOADING)
     help = "an array of the caller's that nobody reads after the call"
     g.add_argument("--scratch", action="append", default=[], metavar="ARRAY", help=help)
-    add_floating_point(g, "(contract)")
+    add_floating_point(tiling.titled(p, tiling.NUMBERS), "(contract)")
     tiling.add_device(p)
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", default=".", help="where to write (.)")
@@ -47,6 +47,6 @@ def options() -> Parser:
     o.add_argument("--json", metavar="FILE", help="save the plan of pipelines; - prints it")
     o.add_argument("--dry-run", action="store_true", help="write no files")
     add_limits(o, "beyond it: loops stay as they are", by_lines=True)
-    add_build_options(o)
+    add_build_options(p)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p

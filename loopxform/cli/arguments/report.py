@@ -27,7 +27,7 @@ def options() -> Parser:
         first=FIRST,
     )
     o = p.add_argument_group("output")
-    help = "the page to write (report.html); a folder, which ends in /: a page for each file"
+    help = "the page (report.html); DIR/: a page for each file"
     o.add_argument("-o", dest="output", metavar="FILE.html", default="report.html", help=help)
     o.add_argument("-q", "--quiet", action="store_true", help="do not say what is written")
     t = p.add_argument_group("what is shown")

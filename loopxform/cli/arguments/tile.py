@@ -49,6 +49,6 @@ def options() -> Parser:
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
     )
     add_limits(o, "beyond it: refused", by_lines=True)
-    add_build_options(o)
+    add_build_options(p)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p

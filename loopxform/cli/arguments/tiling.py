@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from loopxform.cli.arguments.common import add_floating_point
@@ -11,6 +11,19 @@ from loopxform.schedule import tiling_options
 from loopxform.schedule.params import RECIPES
 from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
 from loopxform.targets.profile import PROFILES
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "stencils in time and pipelines": ("time-tile", "fuse-stages", "tile-stages"),
+    "partial tiles": ("pad", "no-pad", "separate-full-tiles"),
+    "reductions and floating point": ("Rk", "reassociate"),
+    "layout of data": ("relayout", "pack", "vector", "index"),
+    "order of work": ("block-cyclic", "serpentine", "swizzle-groups", "warp-tile"),
+    "latency": ("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
+    "versions": ("specialise", "threshold"),
+}
+"""Options of tiling by what they are about, as help shows them."""
+
+NUMBERS = "reductions and floating point"
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
@@ -29,8 +42,10 @@ def add_options(p: argparse.ArgumentParser) -> None:
         help=argparse.SUPPRESS,
     )
     add_no_tuning(g)
-    add_details(g)
-    add_floating_point(g, "(tile: contract; run: nothing is fused, so results are identical)")
+    add_details(p)
+    add_floating_point(
+        titled(p, NUMBERS), "(tile: contract; run: nothing is fused, so results are identical)"
+    )
     add_device(p)
 
 
@@ -40,14 +55,17 @@ def add_no_tuning(g: argparse._ArgumentGroup) -> None:
     g.add_argument("--no-tuning", action="store_true", help=help)
 
 
-def add_details(g: argparse._ArgumentGroup) -> None:
+def add_details(p: argparse.ArgumentParser) -> None:
     """What else may be asked of tiling, whatever the recipe."""
-    add_named(g, OPTIONS)
+    add_named(p, OPTIONS)
 
 
-def add_named(g: argparse._ArgumentGroup, options: Iterable[TilingOption]) -> None:
-    """These options, and what they were called in earlier releases, which help does not show."""
-    for o in options:
+def add_named(p: argparse.ArgumentParser, options: Iterable[TilingOption]) -> None:
+    """These options in their groups, and what they were called in earlier releases, which help does
+    not show."""
+    of_option = {name: title for title, names in GROUPS.items() for name in names}
+    for o in sorted(options, key=lambda o: [*of_option].index(o.name)):
+        g = titled(p, of_option[o.name])
         settings: dict[str, Any] = {"dest": o.name.replace("-", "_")}
         if o.kind is FLAG:
             settings |= {"action": "store_true"}
@@ -60,6 +78,12 @@ def add_named(g: argparse._ArgumentGroup, options: Iterable[TilingOption]) -> No
         for name in o.former:
             former = g.add_argument(f"--{name}", help=argparse.SUPPRESS, **settings)
             former.current = f"--{o.name}"  # type: ignore[attr-defined]
+
+
+def titled(p: argparse.ArgumentParser, title: str) -> argparse._ArgumentGroup:
+    """The group of options with this title."""
+    same = (g for g in p._action_groups if g.title == title)
+    return next(same, None) or p.add_argument_group(title)
 
 
 def add_sizes(p: argparse.ArgumentParser) -> argparse._ArgumentGroup:

@@ -85,8 +85,8 @@ def options() -> Parser:
     )
     o.add_argument("--contribute", metavar="FILE.toml", help=help)
     o.add_argument("--json", metavar="FILE", help="save every measurement; - prints them")
-    t = tiling.add_sizes(p)
-    tiling.add_details(t)
-    add_floating_point(t, "(contract)")
+    tiling.add_sizes(p)
+    tiling.add_details(p)
+    add_floating_point(tiling.titled(p, tiling.NUMBERS), "(contract)")
     tiling.add_device(p)
     return p
