@@ -202,6 +202,8 @@ CODES: dict[str, str] = {
     "damaged, as by a merge.",
     "LX241": "A baseline that a newer loopxform has written.",
     "LX242": "A finding of the baseline that is no longer found: --write-baseline removes it.",
+    "LX247": "Kernels that are not shown to compute what the C does: where the proof of "
+    "`loopxform validate` ends (docs/trust.md).",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX212": "Rows that an array of row starts does not tell apart.",
