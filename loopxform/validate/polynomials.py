@@ -31,6 +31,15 @@ class Polynomial:
         """As one affine number, where no product of parameters is in it."""
         return self.terms.get(ONE) if set(self.terms) <= {ONE} else None
 
+    @property
+    def constant(self) -> int | None:
+        """The number that it always is."""
+        return None if self.affine is None else constant_of(self.affine)
+
+    @staticmethod
+    def of(value: isl.PwAff) -> Polynomial:
+        return Polynomial({ONE: value})
+
     def lifted(self, dims: int) -> Polynomial:
         """In a space with so many dimensions, new ones behind."""
         return Polynomial({m: lifted(x, dims) for m, x in self.terms.items()}, self.strides)
@@ -88,6 +97,7 @@ def plain(value: Polynomial) -> Plain | None:
         parts: list[tuple[Monomial, isl.Val]] = [(ONE, a.get_constant_val())]
         for i in range(a.dim(isl.dim_type.param)):
             name = a.get_dim_name(isl.dim_type.param, i)
+            assert name is not None
             parts.append(((name,), a.get_coefficient_val(isl.dim_type.param, i)))
         for m, v in parts:
             if not v.is_zero():
@@ -99,8 +109,8 @@ def plain(value: Polynomial) -> Plain | None:
 def multiplied(a: Polynomial, b: Polynomial, line: int = 0) -> Polynomial:
     """Raises Unmodelled where neither is one of parameters alone."""
     for x, y in ((a, b), (b, a)):
-        number = y.affine is not None and constant_of(y.affine)
-        if number is not None and number is not False:
+        number = y.constant
+        if number is not None:
             by = isl.Val(number)
             return Polynomial({m: v.scale_val(by) for m, v in x.terms.items()}, x.strides)
     for x, y in ((a, b), (b, a)):
@@ -219,7 +229,7 @@ def split(offset: Polynomial, extents: tuple[Plain, ...], line: int = 0) -> tupl
 
 
 def merged(extents: Iterable[Plain | None]) -> tuple[Plain | None, ...]:
-    """Extents that are numbers joined with those on their left: [n][8][m][3] has the cells [8*n][3*m]."""
+    """Extents that are numbers joined with those on their left: [n][8][m][3] is [8*n][3*m]."""
     out: list[Plain | None] = []
     for e in extents:
         if out and e is not None and set(e) <= {ONE}:

@@ -23,9 +23,13 @@ KERNEL_TYPES = (
     "typedef unsigned long ulong; typedef long ptrdiff_t; typedef unsigned long size_t;"
     "typedef float half;"
 )
-USER_TYPES = "typedef float _Float16; typedef float _Float32; typedef double _Float64; typedef double _Float32x; typedef double _Float64x;"
+USER_TYPES = (
+    "typedef float _Float16; typedef float _Float32; typedef double _Float64;"
+    "typedef double _Float32x; typedef double _Float64x;"
+)
 HOST_TYPES = (
-    "typedef int cl_int; typedef unsigned int cl_uint; typedef float cl_float; typedef double cl_double;"
+    "typedef int cl_int; typedef unsigned int cl_uint; typedef float cl_float;"
+    "typedef double cl_double;"
     "typedef char cl_char; typedef unsigned char cl_uchar; typedef short cl_short;"
     "typedef unsigned short cl_ushort; typedef long cl_long; typedef unsigned long cl_ulong;"
     "typedef unsigned long size_t; typedef long ptrdiff_t; typedef unsigned short cl_half;"
