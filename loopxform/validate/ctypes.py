@@ -43,8 +43,8 @@ VOID = CType("void", 0)
 
 _NAMED = {
     "_Bool": BOOL, "bool": BOOL,
-    "char": CType("int", 8), "signed char": CType("int", 8), "unsigned char": CType("int", 8, False),
-    "uchar": CType("int", 8, False),
+    "char": CType("int", 8), "signed char": CType("int", 8),
+    "unsigned char": CType("int", 8, False), "uchar": CType("int", 8, False),
     "short": CType("int", 16), "unsigned short": CType("int", 16, False),
     "ushort": CType("int", 16, False),
     "int": INT, "unsigned": UINT, "unsigned int": UINT, "uint": UINT, "signed": INT, "cl_int": INT,
@@ -80,7 +80,7 @@ def common(a: CType, b: CType) -> CType:
     """The type in which two operands meet."""
     a, b = promoted(a), promoted(b)
     if "float" in (a.kind, b.kind):
-        bits = max((t.bits for t in (a, b) if t.kind == "float"))
+        bits = max(t.bits for t in (a, b) if t.kind == "float")
         return CType("float", bits)
     if a.bits != b.bits:
         return a if a.bits > b.bits else b

@@ -1,14 +1,15 @@
 """Whether two programs store the same values: a bisimulation of their dataflow.
 
-The values that both leave in a cell must be equal; an operation is equal to another where it has the
-same name and equal operands, and a read is the value that was stored last. So pairs of expressions
-are collected with the instances for which they must be equal, until nothing new comes up. Sums bring
-up one more pair for each iteration: there the relation is widened to its affine hull, and what is
-asked of the hull is asked of more pairs than need be (Verdoolaege, Janssens and Bruynooghe,
-"Equivalence checking of static affine programs using widening to handle recurrences", 2009).
+The values that both leave in a cell must be equal; an operation is equal to another where it has
+the same name and equal operands, and a read is the value that was stored last. So pairs of
+expressions are collected with the instances for which they must be equal, until nothing new comes
+up. Sums bring up one more pair for each iteration: there the relation is widened to its affine
+hull, and what is asked of the hull is asked of more pairs than need be (Verdoolaege, Janssens and
+Bruynooghe, "Equivalence checking of static affine programs using widening to handle recurrences",
+2009).
 
-That all pairs are equal follows by induction over the two executions: each read leads to an instance
-that ran earlier.
+That all pairs are equal follows by induction over the two executions: each read leads to an
+instance that ran earlier.
 """
 
 from __future__ import annotations
@@ -201,14 +202,10 @@ class Comparison:
         if pairs is None:
             return False
         for (s, e), (t, f), pairing in pairs:
-            self._match(
-                self._part(self._root(s), e), e, self._part(self._root(t), f), f, pairing
-            )
+            self._match(self._part(self._root(s), e), e, self._part(self._root(t), f), f, pairing)
         return True
 
-    def _match(
-        self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map
-    ) -> None:
+    def _match(self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map) -> None:
         if relation.is_empty():
             return
         if isinstance(x, Cases):
@@ -263,9 +260,7 @@ class Comparison:
             return s
         return self.parts.setdefault((id(s), id(e)), Side(s.statement, e, s.array, s.cells))
 
-    def _leaves(
-        self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map
-    ) -> None:
+    def _leaves(self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map) -> None:
         if x is None and y is None:
             self._same_start(a, b, relation)
             return
@@ -294,14 +289,13 @@ class Comparison:
         if isinstance(y, Operation) and self.kernel_flags.condition(y) is not None:
             self._match(a, x, b, self.kernel_flags.condition(y), relation)
             return
-        if isinstance(x, Operation) and isinstance(y, Operation):
-            if x.name == y.name and len(x.operands) == len(y.operands) and x.type == y.type:
-                operands = y.operands
-                if x.name in COMMUTATIVE and self._turned(x, y):
-                    operands = operands[::-1]
-                for e, f in zip(x.operands, operands):
-                    self._match(a, e, b, f, relation)
-                return
+        if isinstance(x, Operation) and isinstance(y, Operation) and _same_operation(x, y):
+            operands = y.operands
+            if x.name in COMMUTATIVE and self._turned(x, y):
+                operands = operands[::-1]
+            for e, f in zip(x.operands, operands):
+                self._match(a, e, b, f, relation)
+            return
         raise Different(f"{described(y, b)}, not {described(x, a)}", a.line, b.line)
 
     def read_alike(self, s: Statement, e: Gather, seen: isl.Set) -> isl.Map:
@@ -323,7 +317,7 @@ class Comparison:
         return pairs
 
     def _turned(self, x: Operation, y: Operation) -> bool:
-        """Whether the operands stand the other way round, as far as can be seen from their kinds."""
+        """Whether the operands stand the other way round, as far as their kinds tell."""
         first, second = (_kind(e) for e in x.operands)
         third, fourth = (_kind(e) for e in y.operands)
         return first != second and (first, second) == (fourth, third)
@@ -331,7 +325,8 @@ class Comparison:
     def _same_start(self, a: Side, b: Side, relation: isl.Map) -> None:
         if a.array != b.array:
             raise Different(f"{b.array}, not {a.array}", a.line, b.line)
-        assert a.cells is not None and b.cells is not None
+        assert a.cells is not None
+        assert b.cells is not None
         equal = a.cells.apply_range(b.cells.reverse())
         if not relation.is_subset(equal):
             raise Different(f"another element of {b.array}", a.line, b.line)
@@ -343,7 +338,11 @@ class Comparison:
                 one = p if p is not None else q
                 assert one is not None
                 where = one.eq_set(one.sub(one))
-                part = relation.intersect_domain(where) if p is not None else relation.intersect_range(where)
+                part = (
+                    relation.intersect_domain(where)
+                    if p is not None
+                    else relation.intersect_range(where)
+                )
                 if not relation.is_subset(part):
                     raise Different("another number", a.line, b.line)
             elif not relation.is_subset(p.eq_map(q)):
@@ -389,6 +388,10 @@ def widened(relation: isl.Map, a: Side, b: Side) -> isl.Map:
 def same_number(a: float, b: float) -> bool:
     """To the last bit, but for which NaN it is."""
     return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+
+
+def _same_operation(x: Operation, y: Operation) -> bool:
+    return x.name == y.name and len(x.operands) == len(y.operands) and x.type == y.type
 
 
 def _kind(e: Expr) -> str:

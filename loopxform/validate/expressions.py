@@ -4,6 +4,7 @@ whatever its writing."""
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from typing import Any
 
 import islpy as isl
 import numpy as np
@@ -23,14 +24,24 @@ from loopxform.validate.model import (
 )
 from loopxform.validate.polynomials import ONE, Polynomial, constant_of
 
-COMPARED = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
+COMPARED = {
+    "<": "lt_set",
+    "<=": "le_set",
+    ">": "gt_set",
+    ">=": "ge_set",
+    "==": "eq_set",
+    "!=": "ne_set",
+}
 COMMUTATIVE = frozenset(("+", "*", "==", "!=", "&", "|", "^"))
 _TURNED = {">": "<", ">=": "<="}
-_ONE_TYPE = frozenset(
-    "sqrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh fabs floor ceil trunc "
-    "round rint cbrt erf erfc expm1 log1p exp10 tgamma lgamma rsqrt".split()
-)
-_TWO = frozenset("pow fmin fmax fmod atan2 hypot copysign fdim remainder nextafter".split())
+_FUNCTIONS = {
+    1: "sqrt exp exp2 log log2 log10 sin cos tan asin acos atan sinh cosh tanh fabs floor ceil "
+    "trunc round rint cbrt erf erfc expm1 log1p exp10 tgamma lgamma rsqrt",
+    2: "pow fmin fmax fmod atan2 hypot copysign fdim remainder nextafter",
+    3: "fma",
+}
+"""Of numbers of one type, by how many they take."""
+_TAKES = {name: count for count, names in _FUNCTIONS.items() for name in names.split()}
 _WHOLE = {"abs": 1, "labs": 1, "llabs": 1, "min": 2, "max": 2, "popcount": 1}
 
 
@@ -69,12 +80,14 @@ def folded(name: str, operands: Sequence[Expr], type: CType) -> Number | None:
     if name == "cast":
         return number(values[0], type)
     kind = {32: np.float32, 64: np.float64}.get(type.bits)
-    if kind is None:
-        return None
-    a, b = map(kind, values)
+    return None if kind is None else Number(_rounded(name, kind, *values), type)
+
+
+def _rounded(name: str, kind: Any, x: float, y: float) -> float:
+    """What an operation makes of two numbers of a type of NumPy's."""
+    a, b = kind(x), kind(y)
     with np.errstate(all="ignore"):
-        value = {"+": a + b, "-": a - b, "*": a * b, "/": np.divide(a, b)}[name]
-    return Number(float(value), type)
+        return float({"+": a + b, "-": a - b, "*": a * b, "/": np.divide(a, b)}[name])
 
 
 def _zero_like(e: Expr) -> Expr:
@@ -120,10 +133,6 @@ def number(value: float, type: CType) -> Number:
     return Number(float(value), type)
 
 
-def whole(value: Polynomial, type: CType) -> Whole:
-    return Whole(value, type)
-
-
 def negated(e: Expr, op: str, type: CType) -> Expr:
     if isinstance(e, Number):
         return Number(-e.value, e.type)
@@ -150,14 +159,11 @@ def library(name: str, types: Sequence[CType], kernel: bool) -> tuple[str, CType
         wide = common(wide, t)
     if name in _WHOLE and len(types) == _WHOLE[name] and (kernel or name != "min"):
         return (name.lstrip("l"), wide, wide) if wide.whole else None
-    for plain, count in (*((n, 1) for n in _ONE_TYPE), *((n, 2) for n in _TWO), ("fma", 3)):
-        if len(types) != count:
-            continue
-        if name == plain:
-            type = wide if kernel and wide.kind == "float" else DOUBLE
-            return plain, type, type
-        if name == f"{plain}f" and not kernel:
-            return plain, FLOAT, FLOAT
+    if _TAKES.get(name) == len(types):
+        type = wide if kernel and wide.kind == "float" else DOUBLE
+        return name, type, type
+    if name.endswith("f") and _TAKES.get(name[:-1]) == len(types) and not kernel:
+        return name[:-1], FLOAT, FLOAT
     return None
 
 
@@ -187,9 +193,7 @@ def named(e: Expr, name: isl.Id) -> Expr:
         case Read():
             return Read(e.array, e.cells.set_tuple_id(isl.dim_type.in_, name), e.type, e.line)
         case Whole():
-            terms = {
-                m: v.set_tuple_id(isl.dim_type.in_, name) for m, v in e.value.terms.items()
-            }
+            terms = {m: v.set_tuple_id(isl.dim_type.in_, name) for m, v in e.value.terms.items()}
             return Whole(Polynomial(terms), e.type)
         case Gather():
             return Gather(e.array, named(e.index, name), e.type, e.line)
@@ -223,6 +227,3 @@ def same(a: Expr, b: Expr) -> bool:
         return False
     x, y = operands_of(a), operands_of(b)
     return len(x) == len(y) and all(map(same, x, y))
-
-
-__all__ = ["COMMUTATIVE", "COMPARED", "Cases", "Operation", "Undefined", "operation", "same", "truth"]

@@ -90,7 +90,8 @@ def maps(u: isl.UnionMap) -> list[isl.Map]:
 
 def schedules(statements: Sequence[Statement]) -> dict[str, isl.Map]:
     """From instances to times, of one length for all: launches, groups, phases, items, the rest.
-    Groups run one after another, and items between two barriers: any order serves where none race."""
+    Groups run one after another, and items between two barriers: any order serves where none
+    race."""
     parts = [_columns(statements, key) for key in ("launch", "groups", "phase", "items", "order")]
     rows = [[p for part in parts for p in part[n]] for n in range(len(statements))]
     kept = [k for k in range(len(rows[0])) if not _constant(row[k] for row in rows)]

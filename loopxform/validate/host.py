@@ -11,7 +11,6 @@ from pycparser import c_ast
 from loopxform.validate.text import HOST_TYPES, body_of, functions, parsed, without_attributes
 from loopxform.validate.unmodelled import Unmodelled
 
-
 THRESHOLD = "lx_threshold"
 """Stands for the numbers that tuning may set."""
 
@@ -29,8 +28,9 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Host:
-    """`run` is the function that launches; its calls are of lx_step. `refusal` is the condition of
-    each size that is refused, negated. `rooms` are the sizes of the memory of the device, `own` what of it is no copy of the caller's."""
+    """`run` is the function that launches; its calls are of lx_step. `guards` hold for the sizes
+    that are not refused. `rooms` are the sizes of the memory of the device, `own` what of it is no
+    copy of the caller's, `source` the text of the kernels."""
 
     name: str
     kernels: tuple[Kernel, ...]
@@ -62,16 +62,16 @@ def read(text: str) -> Host:
         bytes(s.replace(r"\?", "?"), "utf-8").decode("unicode_escape")
         for s in re.findall(r'"((?:[^"\\]|\\.)*)"', strings[1] if strings else "")
     )
-    return Host(name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(text), own_rooms(launch), source)
+    return Host(
+        name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(text), own_rooms(launch), source
+    )
 
 
 def _prelude(text: str) -> str:
-    calls = (
-        "struct lx_job { double operations; };"
-    )
+    job = "struct lx_job { double operations; };"
     text = re.sub(r"lx_thresholds_\w+\[\d+\]\.used_number", THRESHOLD, text)
     text = re.sub(r"\bLX_MIN\b", "min", re.sub(r"\bLX_MAX\b", "max", text))
-    return HOST_TYPES + calls + "\n" + without_attributes(text)
+    return HOST_TYPES + job + "\n" + without_attributes(text)
 
 
 def _function(text: str, head: str) -> str:
@@ -88,9 +88,7 @@ def _kernels(text: str, name: str, launch: str) -> tuple[Kernel, ...]:
         raise Unmodelled("host code without its kernels")
     options = re.findall(r'\{ "\w+", "([^"]*)", \w+ \}', programs[1])
     macros = [dict(re.findall(r"-D(\w+)=(\S+)", o)) for o in options]
-    rows = re.findall(
-        r'\{ "(\w+)", (\d+), \d+, \d+, \{ (\d+), (\d+), (\d+) \} \}', table[1]
-    )
+    rows = re.findall(r'\{ "(\w+)", (\d+), \d+, \d+, \{ (\d+), (\d+), (\d+) \} \}', table[1])
     arguments: list[dict[int, str]] = [{} for _ in rows]
     for few, call, many in re.findall(
         r"for \(lx_n = (\d+); lx_n < (\d+); \+\+lx_n\) \{(.*?)\}", launch, flags=re.S
@@ -121,16 +119,16 @@ def _passed_alike(text: str, function: str) -> None:
 
 
 def _rooms(launch: str) -> dict[str, c_ast.Node]:
-    """Memory of the device by name, with its number of elements: the host's own arrays (`lx_own_room`)
-    and those that the caller's are copied to."""
-    out: dict[str, c_ast.Node] = {}
+    """Memory of the device by name, with its number of elements: the host's own arrays
+    (`lx_own_room`) and those that the caller's are copied to."""
+    rooms: dict[str, c_ast.Node] = {}
     for name, count in re.findall(
         r"\b(lx_mem_\w+) = (?:\w+ \? )?lx_(?:own_)?room\(&?lx_job, (.*), sizeof", launch
     ):
         text = f"long long f(void) {{ return {count}; }}"
         f = functions(parsed(_prelude(text), "host"))["f"]
-        out[name] = f.body.block_items[0].expr
-    return out
+        rooms[name] = f.body.block_items[0].expr
+    return rooms
 
 
 def own_rooms(launch: str) -> frozenset[str]:
@@ -139,11 +137,11 @@ def own_rooms(launch: str) -> frozenset[str]:
 
 def _holding(refusal: c_ast.FuncDef) -> list[c_ast.Node]:
     """What holds where nothing is refused: of `return !(a) ? "..." : !(b) ? "..." : NULL`."""
-    out: list[c_ast.Node] = []
+    guards: list[c_ast.Node] = []
     for s in refusal.body.block_items or ():
         e = s.expr if isinstance(s, c_ast.Return) else None
         while isinstance(e, c_ast.TernaryOp):
             if isinstance(e.cond, c_ast.UnaryOp) and e.cond.op == "!":
-                out.append(e.cond.expr)
+                guards.append(e.cond.expr)
             e = e.iffalse
-    return out
+    return guards

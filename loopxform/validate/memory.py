@@ -101,11 +101,10 @@ def defined(p: Program, context: isl.Set) -> isl.Set:
     return context.intersect_params(params.coalesce())
 
 
-def inside(
-    p: Program, allowed: dict[str, isl.Set], context: isl.Set, stored: Set[str]
-) -> None:
+def inside(p: Program, allowed: dict[str, isl.Set], context: isl.Set, stored: Set[str]) -> None:
     """Every access stays in its array: in the extents that it is declared with, else in what the
-    user's program touches. Rows that overlap matter only where something is `stored`. Raises Fault."""
+    user's program touches. Rows that overlap matter only where something is `stored`. Raises
+    Fault."""
     for a in accesses(p):
         array = p.arrays[a.array]
         space = a.cells.get_space().range()
@@ -120,7 +119,9 @@ def inside(
             cells = cells.union(touched) if a.array not in stored else cells
         touched = a.cells.range().intersect_params(context.params())
         if not touched.is_subset(cells):
-            raise Fault(f"{a.array} may be {'stored to' if a.stores else 'read'} out of bounds", a.line)
+            raise Fault(
+                f"{a.array} may be {'stored to' if a.stores else 'read'} out of bounds", a.line
+            )
 
 
 def _own(array: Array, s: Statement) -> tuple[int, ...]:
@@ -163,7 +164,9 @@ def _grouped(time: isl.Map, groups: tuple[int, ...]) -> isl.Map:
     local = isl.LocalSpace.from_space(domain.get_space())
     m = isl.Map.from_domain(domain)
     for d in groups:
-        m = m.flat_range_product(isl.Map.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, d)))
+        m = m.flat_range_product(
+            isl.Map.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, d))
+        )
     return m.flat_range_product(time).set_tuple_name(isl.dim_type.out, "time")
 
 

@@ -123,8 +123,8 @@ class Statement:
     """Stores `value` in a cell of `array`, once for each instance in `domain`.
 
     `launch`, `phase` and `order` are when it runs, outermost first: which launch of the host, which
-    part of the kernel between barriers, and the rest. `groups` and `items` are the dimensions of the
-    domain that number the work-groups and the work-items.
+    part of the kernel between barriers, and the rest. `groups` and `items` are the dimensions of
+    the domain that number the work-groups and the work-items.
     """
 
     name: str
@@ -166,7 +166,7 @@ class Array:
     type: CType
     extents: tuple[Plain | None, ...] = ()
     line: int = 0
-    limit: isl.PwAff = None
+    limit: isl.PwAff | None = None
     """Below which the outermost subscript stays, where it is no extent of a declaration."""
 
 
@@ -178,20 +178,17 @@ class Program:
     statements: list[Statement] = field(default_factory=list)
     barriers: list[Barrier] = field(default_factory=list)
     arrays: dict[str, Array] = field(default_factory=dict)
-    quotients: isl.Set = None
+    quotients: isl.Set = field(init=False)
     """What the parameters that stand for quotients are."""
-    meaningless: isl.Set = None
+    meaningless: isl.Set = field(init=False)
     """Sizes for which C leaves open what the program does."""
-    wrapping: isl.Set = None
+    wrapping: isl.Set = field(init=False)
     """Sizes for which unsigned numbers of the program may wrap around."""
 
     def __post_init__(self) -> None:
-        if self.meaningless is None:
-            self.meaningless = isl.Set.empty(self.space.params())
-        if self.wrapping is None:
-            self.wrapping = isl.Set.empty(self.space.params())
-        if self.quotients is None:
-            self.quotients = isl.Set.universe(self.space.params())
+        self.quotients = isl.Set.universe(self.space.params())
+        self.meaningless = isl.Set.empty(self.space.params())
+        self.wrapping = isl.Set.empty(self.space.params())
 
     def closed(self) -> Program:
         """The same, where each statement knows what the quotients are that its domain speaks of."""

@@ -7,7 +7,7 @@ the extents, and leaves it to the caller to prove that each subscript stays in i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -16,6 +16,7 @@ from loopxform.validate.unmodelled import Unmodelled
 
 Monomial = tuple[str, ...]
 ONE: Monomial = ()
+Terms = dict[Monomial, isl.PwAff]
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,22 @@ class Polynomial:
     """`terms`: affine coefficients by their product of parameters. `strides`: numbers of parameters
     alone that a part of it was multiplied by, as {monomial: coefficient}."""
 
-    terms: dict[Monomial, isl.PwAff]
+    terms: Terms
     strides: tuple[Plain, ...] = ()
 
     @property
     def affine(self) -> isl.PwAff | None:
         """As one affine number, where no product of parameters is in it."""
         return self.terms.get(ONE) if set(self.terms) <= {ONE} else None
+
+    @property
+    def constant(self) -> int | None:
+        """The number that it always is."""
+        return None if self.affine is None else constant_of(self.affine)
+
+    @staticmethod
+    def of(value: isl.PwAff) -> Polynomial:
+        return Polynomial({ONE: value})
 
     def lifted(self, dims: int) -> Polynomial:
         """In a space with so many dimensions, new ones behind."""
@@ -73,7 +83,7 @@ def constant_of(value: isl.PwAff) -> int | None:
 
 def plain(value: Polynomial) -> Plain | None:
     """As a polynomial in parameters alone, where it is one."""
-    out: Plain = {}
+    total: Plain = {}
     for monomial, x in value.terms.items():
         if x.n_piece() != 1:
             return None
@@ -88,26 +98,27 @@ def plain(value: Polynomial) -> Plain | None:
         parts: list[tuple[Monomial, isl.Val]] = [(ONE, a.get_constant_val())]
         for i in range(a.dim(isl.dim_type.param)):
             name = a.get_dim_name(isl.dim_type.param, i)
+            assert name is not None
             parts.append(((name,), a.get_coefficient_val(isl.dim_type.param, i)))
         for m, v in parts:
             if not v.is_zero():
                 key = tuple(sorted((*monomial, *m)))
-                out[key] = out.get(key, 0) + int(v.to_python())
-    return {m: c for m, c in out.items() if c}
+                total[key] = total.get(key, 0) + int(v.to_python())
+    return {m: c for m, c in total.items() if c}
 
 
 def multiplied(a: Polynomial, b: Polynomial, line: int = 0) -> Polynomial:
     """Raises Unmodelled where neither is one of parameters alone."""
     for x, y in ((a, b), (b, a)):
-        number = y.affine is not None and constant_of(y.affine)
-        if number is not None and number is not False:
+        number = y.constant
+        if number is not None:
             by = isl.Val(number)
             return Polynomial({m: v.scale_val(by) for m, v in x.terms.items()}, x.strides)
     for x, y in ((a, b), (b, a)):
         factors = plain(y)
         if factors is None:
             continue
-        terms: dict[Monomial, isl.PwAff] = {}
+        terms: Terms = {}
         for m, v in x.terms.items():
             for f, c in factors.items():
                 key = tuple(sorted((*m, *f)))
@@ -119,12 +130,12 @@ def multiplied(a: Polynomial, b: Polynomial, line: int = 0) -> Polynomial:
 
 
 def product(a: Plain, b: Plain) -> Plain:
-    out: Plain = {}
+    terms: Plain = {}
     for m, x in a.items():
         for n, y in b.items():
             key = tuple(sorted((*m, *n)))
-            out[key] = out.get(key, 0) + x * y
-    return {m: c for m, c in out.items() if c}
+            terms[key] = terms.get(key, 0) + x * y
+    return {m: c for m, c in terms.items() if c}
 
 
 def _leading(p: Plain) -> Monomial:
@@ -143,20 +154,20 @@ def _without(m: Monomial, factor: Monomial) -> Monomial | None:
 
 def quotient(a: Plain, b: Plain) -> Plain | None:
     """a / b, where b divides it."""
-    out: Plain = {}
-    a = dict(a)
+    terms: Plain = {}
+    left = dict(a)
     lead = _leading(b)
-    while a:
-        top = _leading(a)
+    while left:
+        top = _leading(left)
         rest = _without(top, lead)
-        if rest is None or a[top] % b[lead]:
+        if rest is None or left[top] % b[lead]:
             return None
-        c = a[top] // b[lead]
-        out[rest] = out.get(rest, 0) + c
+        c = left[top] // b[lead]
+        terms[rest] = terms.get(rest, 0) + c
         for m, x in product({rest: c}, b).items():
-            a[m] = a.get(m, 0) - x
-        a = {m: x for m, x in a.items() if x}
-    return out
+            left[m] = left.get(m, 0) - x
+        left = {m: x for m, x in left.items() if x}
+    return terms
 
 
 def extents_of(strides: Iterable[Plain]) -> tuple[Plain, ...]:
@@ -166,65 +177,68 @@ def extents_of(strides: Iterable[Plain]) -> tuple[Plain, ...]:
         if s not in known and _leading(s) != ONE:
             known.append(s)
     known.sort(key=lambda s: -len(_leading(s)))
-    out: list[Plain] = []
+    extents: list[Plain] = []
     for n, s in enumerate(known):
         if n + 1 < len(known):
             q = quotient(s, known[n + 1])
             if q is None:
                 raise Unmodelled("an array with strides of which none divides the other")
-            out.append(q)
+            extents.append(q)
         else:
-            out.append(s)
-    return tuple(out)
+            extents.append(s)
+    return tuple(extents)
 
 
-def split(offset: Polynomial, extents: tuple[Plain, ...], line: int = 0) -> tuple[isl.PwAff, ...]:
-    """The subscripts of an offset in an array whose inner extents these are, outermost first."""
-    subscripts: list[isl.PwAff] = []
-    rest = dict(offset.terms)
-    some = next(iter(rest.values()))
+def split(offset: Polynomial, extents: Sequence[Plain], line: int = 0) -> tuple[isl.PwAff, ...]:
+    """The subscripts of an offset in an array whose inner extents these are, outermost first.
+    Raises Unmodelled where extents do not divide it so."""
+    some = next(iter(offset.terms.values()))
     zero = some.sub(some)
-    for extent in reversed(extents):
-        quotient_terms: dict[Monomial, isl.PwAff] = {}
-        lead = _leading(extent)
-        by = extent[lead]
-        while True:
-            tops = [m for m in rest if _without(m, lead) is not None]
-            if not tops:
-                break
-            top = max(tops, key=lambda m: (len(m), m))
-            factor = _without(top, lead)
-            assert factor is not None
-            x = rest.pop(top)
-            whole = x.scale_down_val(isl.Val(by))
-            if by != 1 and not is_zero(whole.sub(whole.floor())):
-                raise Unmodelled("an offset that is no multiple of a row", line)
-            q = quotient_terms.get(factor)
-            quotient_terms[factor] = whole if q is None else q.add(whole)
-            for m, c in extent.items():
-                if m == lead:
-                    continue
-                key = tuple(sorted((*factor, *m)))
-                piece = whole.scale_val(isl.Val(c)).neg()
-                rest[key] = rest[key].add(piece) if key in rest else piece
-            rest = {m: v for m, v in rest.items() if not is_zero(v)}
+    subscripts: list[isl.PwAff] = []
+    rows = offset.terms
+    for extent in (*reversed(extents), None):
+        rows, rest = ({}, rows) if extent is None else _divided(rows, extent, line)
         if set(rest) - {ONE}:
             raise Unmodelled("an offset with a stride that the array has not", line)
         subscripts.append(rest.get(ONE, zero))
-        rest = quotient_terms
-    if set(rest) - {ONE}:
-        raise Unmodelled("an offset with a stride that the array has not", line)
-    subscripts.append(rest.get(ONE, zero))
     return tuple(reversed(subscripts))
 
 
+def _divided(terms: Terms, extent: Plain, line: int) -> tuple[Terms, Terms]:
+    """Quotient and remainder, where the leading monomial of the extent divides none of it."""
+    lead = _leading(extent)
+    quotients: Terms = {}
+    rest = dict(terms)
+    while tops := [m for m in rest if _without(m, lead) is not None]:
+        top = max(tops, key=lambda m: (len(m), m))
+        factor = _without(top, lead)
+        assert factor is not None
+        whole = _multiple(rest.pop(top), extent[lead], line)
+        quotients[factor] = quotients[factor].add(whole) if factor in quotients else whole
+        for m, c in extent.items():
+            if m != lead:
+                key = tuple(sorted((*factor, *m)))
+                piece = whole.scale_val(isl.Val(c)).neg()
+                rest[key] = rest[key].add(piece) if key in rest else piece
+        rest = {m: v for m, v in rest.items() if not is_zero(v)}
+    return quotients, rest
+
+
+def _multiple(value: isl.PwAff, n: int, line: int) -> isl.PwAff:
+    """value / n, where n divides it. Raises Unmodelled."""
+    whole = value.scale_down_val(isl.Val(n))
+    if n != 1 and not is_zero(whole.sub(whole.floor())):
+        raise Unmodelled("an offset that is no multiple of a row", line)
+    return whole
+
+
 def merged(extents: Iterable[Plain | None]) -> tuple[Plain | None, ...]:
-    """Extents that are numbers joined with those on their left: [n][8][m][3] has the cells [8*n][3*m]."""
-    out: list[Plain | None] = []
+    """Extents that are numbers joined with those on their left: [n][8][m][3] is [8*n][3*m]."""
+    joined: list[Plain | None] = []
     for e in extents:
-        if out and e is not None and set(e) <= {ONE}:
-            left = out.pop()
-            out.append(None if left is None else product(left, e))
+        if joined and e is not None and set(e) <= {ONE}:
+            left = joined.pop()
+            joined.append(None if left is None else product(left, e))
         else:
-            out.append(e)
-    return tuple(out)
+            joined.append(e)
+    return tuple(joined)

@@ -23,9 +23,13 @@ KERNEL_TYPES = (
     "typedef unsigned long ulong; typedef long ptrdiff_t; typedef unsigned long size_t;"
     "typedef float half;"
 )
-USER_TYPES = "typedef float _Float16; typedef float _Float32; typedef double _Float64; typedef double _Float32x; typedef double _Float64x;"
+USER_TYPES = (
+    "typedef float _Float16; typedef float _Float32; typedef double _Float64;"
+    "typedef double _Float32x; typedef double _Float64x;"
+)
 HOST_TYPES = (
-    "typedef int cl_int; typedef unsigned int cl_uint; typedef float cl_float; typedef double cl_double;"
+    "typedef int cl_int; typedef unsigned int cl_uint; typedef float cl_float;"
+    "typedef double cl_double;"
     "typedef char cl_char; typedef unsigned char cl_uchar; typedef short cl_short;"
     "typedef unsigned short cl_ushort; typedef long cl_long; typedef unsigned long cl_ulong;"
     "typedef unsigned long size_t; typedef long ptrdiff_t; typedef unsigned short cl_half;"
@@ -56,7 +60,7 @@ def preprocessed(text: str, options: Sequence[str], *, folder: Path | None = Non
 
 def without_attributes(text: str) -> str:
     """Without __attribute__((...)), whatever stands inside."""
-    out, at = [], 0
+    kept, at = [], 0
     for m in re.finditer(r"__attribute__\s*\(", text):
         if m.start() < at:
             continue
@@ -64,9 +68,9 @@ def without_attributes(text: str) -> str:
         while depth:
             depth += {"(": 1, ")": -1}.get(text[end], 0)
             end += 1
-        out.append(text[at : m.start()])
+        kept.append(text[at : m.start()])
         at = end
-    return "".join((*out, text[at:]))
+    return "".join((*kept, text[at:]))
 
 
 def parsed(text: str, name: str = "") -> c_ast.FileAST:
@@ -91,13 +95,13 @@ def kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:
 
 def constants(tree: c_ast.FileAST) -> dict[str, tuple[float, ...]]:
     """The numbers of arrays and variables of a file that nothing changes."""
-    out: dict[str, tuple[float, ...]] = {}
+    arrays: dict[str, tuple[float, ...]] = {}
     for d in tree.ext:
         if isinstance(d, c_ast.Decl) and isinstance(d.init, c_ast.InitList):
             numbers = _numbers(d.init)
             if numbers is not None:
-                out[d.name] = numbers
-    return out
+                arrays[d.name] = numbers
+    return arrays
 
 
 def _numbers(e: c_ast.Node) -> tuple[float, ...] | None:

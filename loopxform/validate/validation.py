@@ -47,9 +47,7 @@ def validate(
         lines = (0, e.line) if e.kernel else (e.line, 0)
         return Verdict("unmodelled", e.what, *lines, seconds=time.perf_counter() - begun)
     except Different as e:
-        return Verdict(
-            "wrong", e.what, e.user, e.kernel, seconds=time.perf_counter() - begun
-        )
+        return Verdict("wrong", e.what, e.user, e.kernel, seconds=time.perf_counter() - begun)
     except memory.Fault as e:
         return Verdict("wrong", e.what, 0, e.line, seconds=time.perf_counter() - begun)
     finally:
@@ -97,9 +95,7 @@ def _validate(
     return tuple(dict.fromkeys(names))
 
 
-def _compare(
-    user: programs.User, way: programs.Launches, *, reordering: bool = False
-) -> None:
+def _compare(user: programs.User, way: programs.Launches, *, reordering: bool = False) -> None:
     flow = Flow(user.program)
     comparison = Comparison(flow, Flow(way.program), reordering=reordering)
     sizes = way.where.params().intersect(user.program.quotients)
@@ -127,4 +123,6 @@ def _compare(
     for s in (*user.program.statements, *way.program.statements):
         for x in nodes(s.value):
             if isinstance(x, Gather) and x.array in stored:
-                raise Unmodelled(f"{x.array}, which is stored to, at places that data decide", x.line)
+                raise Unmodelled(
+                    f"{x.array}, which is stored to, at places that data decide", x.line
+                )
