@@ -25,12 +25,14 @@ from loopxform.validate.flow import Flow, Sources
 from loopxform.validate.model import (
     Cases,
     Expr,
+    Fold,
     Gather,
     Number,
     Operation,
     Read,
     Scalar,
     Statement,
+    Symbol,
     Undefined,
     Whole,
     nodes,
@@ -109,6 +111,7 @@ class Comparison:
     work: list[tuple[int, int]] = field(default_factory=list)
     sides: dict[tuple[int, int], tuple[Side, Side]] = field(default_factory=dict)
     gathered: dict[int, isl.Set] = field(default_factory=dict)
+    """By site, the instances of the kernel for which the user's program reads the same place."""
 
     def __post_init__(self) -> None:
         self.user_flags, self.kernel_flags = Flags(self.user), Flags(self.kernel)
@@ -277,10 +280,17 @@ class Comparison:
             if x.name != y.name:
                 raise Different(f"{y.name}, not {x.name}", a.line, b.line)
             return
+        if isinstance(x, Symbol) and isinstance(y, Symbol):
+            if (x.name, y.name) not in self.symbols:
+                raise Different(f"the variable {y.name}, not {x.name}", a.line, b.line)
+            return
+        if isinstance(x, Fold) and isinstance(y, Fold) and len(x.names) == len(y.names):
+            self._same_fold(a, x, b, y, relation)
+            return
         if isinstance(x, Gather) and isinstance(y, Gather) and x.array == y.array:
-            covered = self.gathered.get(id(y))
-            reached = relation.range()
-            self.gathered[id(y)] = reached if covered is None else covered.union(reached)
+            covered = self.gathered.get(y.site)
+            reached = relation.range().reset_tuple_id()
+            self.gathered[y.site] = reached if covered is None else covered.union(reached)
             self._match(a, x.index, b, y.index, relation)
             return
         if isinstance(x, Operation) and self.user_flags.condition(x) is not None:
@@ -297,6 +307,17 @@ class Comparison:
                 self._match(a, e, b, f, relation)
             return
         raise Different(f"{described(y, b)}, not {described(x, a)}", a.line, b.line)
+
+    symbols: frozenset[tuple[str, str]] = frozenset()
+    """Variables of two loops that hold the same in each iteration."""
+
+    def _same_fold(self, a: Side, x: Fold, b: Side, y: Fold, relation: isl.Map) -> None:
+        outer, self.symbols = self.symbols, frozenset(zip(x.names, y.names))
+        for e, f in zip((x.condition, x.stopped, *x.ends), (y.condition, y.stopped, *y.ends)):
+            self._match(a, e, b, f, relation)
+        self.symbols = outer
+        for e, f in zip(x.begins, y.begins):
+            self._match(a, e, b, f, relation)
 
     def read_alike(self, s: Statement, e: Gather, seen: isl.Set) -> isl.Map:
         """Instances of a statement that read, at a place that data name, what one of those `seen`

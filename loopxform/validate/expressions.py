@@ -13,11 +13,13 @@ from loopxform.validate.ctypes import BOOL, DOUBLE, FLOAT, INT, CType, common
 from loopxform.validate.model import (
     Cases,
     Expr,
+    Fold,
     Gather,
     Number,
     Operation,
     Read,
     Scalar,
+    Symbol,
     Undefined,
     Whole,
     operands_of,
@@ -196,9 +198,13 @@ def named(e: Expr, name: isl.Id) -> Expr:
             terms = {m: v.set_tuple_id(isl.dim_type.in_, name) for m, v in e.value.terms.items()}
             return Whole(Polynomial(terms), e.type)
         case Gather():
-            return Gather(e.array, named(e.index, name), e.type, e.line)
+            return Gather(e.array, named(e.index, name), e.type, e.line, e.site)
         case Operation():
             return Operation(e.name, tuple(named(x, name) for x in e.operands), e.type)
+        case Fold():
+            begins, ends = (tuple(named(x, name) for x in part) for part in (e.begins, e.ends))
+            condition, stopped = named(e.condition, name), named(e.stopped, name)
+            return Fold(e.names, begins, condition, stopped, ends, e.type)
         case Cases():
             pieces = tuple((w.set_tuple_id(name), named(x, name)) for w, x in e.pieces)
             return Cases(pieces, e.type)
@@ -217,13 +223,13 @@ def same(a: Expr, b: Expr) -> bool:
         )
     if isinstance(a, Number) and isinstance(b, Number):
         return a.value == b.value
-    if isinstance(a, Scalar) and isinstance(b, Scalar):
+    if isinstance(a, Scalar | Symbol) and isinstance(b, Scalar | Symbol):
         return a.name == b.name
     if isinstance(a, Operation) and isinstance(b, Operation) and a.name != b.name:
         return False
     if isinstance(a, Gather) and isinstance(b, Gather) and a.array != b.array:
         return False
-    if isinstance(a, Cases):
+    if isinstance(a, Cases | Fold):
         return False
     x, y = operands_of(a), operands_of(b)
     return len(x) == len(y) and all(map(same, x, y))

@@ -52,12 +52,14 @@ class Read:
 
 @dataclass(frozen=True, eq=False)
 class Gather:
-    """An element of an array at a place that data decide; nothing stores to the array."""
+    """An element of an array at a place that data decide; nothing stores to the array. `site` numbers
+    the places of the text that read so."""
 
     array: str
     index: Expr
     type: CType
     line: int
+    site: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +86,29 @@ class Undefined:
     type: CType
 
 
-Expr = Number | Scalar | Whole | Read | Gather | Operation | Cases | Undefined
+@dataclass(frozen=True, eq=False)
+class Symbol:
+    """A variable of a loop that data end, as an iteration finds it."""
+
+    name: str
+    type: CType
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What the first of these variables holds behind a loop that data end: they begin with `begins`,
+    and `condition` says whether there is an iteration, after which `stopped` says that it was the
+    last, and they hold `ends`."""
+
+    names: tuple[str, ...]
+    begins: tuple[Expr, ...]
+    condition: Expr
+    stopped: Expr
+    ends: tuple[Expr, ...]
+    type: CType
+
+
+Expr = Number | Scalar | Whole | Read | Gather | Operation | Cases | Undefined | Symbol | Fold
 
 
 def operands_of(e: Expr) -> tuple[Expr, ...]:
@@ -96,6 +120,8 @@ def operands_of(e: Expr) -> tuple[Expr, ...]:
             return (e.index,)
         case Cases():
             return tuple(x for _, x in e.pieces)
+        case Fold():
+            return (*e.begins, e.condition, e.stopped, *e.ends)
     return ()
 
 

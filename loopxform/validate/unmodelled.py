@@ -8,3 +8,7 @@ class Unmodelled(Exception):
     def __init__(self, what: str, line: int = 0) -> None:
         super().__init__(what)
         self.what, self.line, self.kernel = what, line, False
+
+
+class EndedByData(Unmodelled):
+    """A loop whose iterations data count."""

@@ -116,7 +116,8 @@ def _compare(user: programs.User, way: programs.Launches, *, reordering: bool = 
     for s in way.program.statements:
         for x in nodes(s.value):
             if isinstance(x, Gather):
-                seen = comparison.gathered.get(id(x), isl.Set.empty(s.domain.get_space()))
+                none = isl.Set.empty(s.domain.get_space())
+                seen = comparison.gathered.get(x.site, none).set_tuple_id(s.domain.get_tuple_id())
                 beyond = s.domain.subtract(seen)
                 if not beyond.is_subset(comparison.read_alike(s, x, seen).domain()):
                     raise memory.Fault(f"{x.array} may be read out of bounds", x.line)

@@ -17,6 +17,8 @@ from loopxform.validate.reading.syntax import line_of
 from loopxform.validate.reading.values import Cell, Content, Digits, Value
 from loopxform.validate.unmodelled import Unmodelled
 
+_SITES = count(1)
+
 
 @dataclass
 class Cells(Scopes):
@@ -74,7 +76,8 @@ class Cells(Scopes):
         if array.kind != "global":
             raise Unmodelled("a variable array at a place that data decide", line_of(node))
         (at,) = places
-        return Gather(array.name, self.expression((at, INT), node), array.type, line_of(node))
+        index = self.expression((at, INT), node)
+        return Gather(array.name, index, array.type, line_of(node), next(_SITES))
 
     def affine_of(self, v: Content, node: c_ast.Node | None = None) -> isl.PwAff:
         a = v.affine if isinstance(v, Polynomial) else None

@@ -14,7 +14,7 @@ from loopxform.validate.polynomials import Polynomial, added
 from loopxform.validate.reading.barriers import Barriers
 from loopxform.validate.reading.syntax import identifier, is_name, line_of, stored_in
 from loopxform.validate.reading.values import Cell
-from loopxform.validate.unmodelled import Unmodelled
+from loopxform.validate.unmodelled import EndedByData, Unmodelled
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Loops(Barriers):
         with self.within():
             step = self._step(s, name)
             if not isinstance(first, Polynomial):
-                raise Unmodelled("a loop whose start data decide", line_of(s))
+                raise EndedByData("a loop whose start data decide", line_of(s))
             low = self.affine_of(first, s)
             self._count(name, low, step)
             self._while_it_holds(s, step)
@@ -70,7 +70,7 @@ class Loops(Barriers):
         with self.within(checking=False):  # nobody asks beyond the last iteration
             pieces = self.condition(s.cond) if s.cond is not None else []
         if any(not isinstance(holds, bool) for _, holds in pieces):
-            raise Unmodelled("a loop that ends where data say so", line_of(s))
+            raise EndedByData("a loop that ends where data say so", line_of(s))
         inside = isl.Set.empty(self.domain.get_space())
         for where, holds in pieces:
             if holds:

@@ -17,13 +17,19 @@ from loopxform.validate.ctypes import INT
 from loopxform.validate.model import Expr, Position
 from loopxform.validate.polynomials import Polynomial
 from loopxform.validate.reading.desugar import counting_down, whole_number, without_continue
-from loopxform.validate.reading.loops import Loops
-from loopxform.validate.reading.syntax import called_name, construct, has_barrier, line_of
-from loopxform.validate.unmodelled import Unmodelled
+from loopxform.validate.reading.folds import Folds
+from loopxform.validate.reading.syntax import (
+    called_name,
+    construct,
+    ends_early,
+    has_barrier,
+    line_of,
+)
+from loopxform.validate.unmodelled import EndedByData, Unmodelled
 
 
 @dataclass
-class Reader(Loops):
+class Reader(Folds):
     """Reads one function into `program`."""
 
     def block(self, items: Sequence[c_ast.Node] | None) -> None:
@@ -68,8 +74,13 @@ class Reader(Loops):
         match s:
             case c_ast.Compound():
                 self.block(s.block_items)
-            case c_ast.For():
-                self.loop(s)
+            case c_ast.For() if not ends_early(s.stmt):
+                try:
+                    self.loop(s)
+                except EndedByData:
+                    self.fold(s)
+            case c_ast.For() | c_ast.While():
+                self.fold(s)
             case c_ast.If():
                 self._branch(s)
             case c_ast.Assignment():

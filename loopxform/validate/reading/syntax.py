@@ -67,6 +67,15 @@ def stored_in(s: c_ast.Node | None) -> frozenset[str]:
     return frozenset(names)
 
 
+def ends_early(body: c_ast.Node | None) -> bool:
+    """Whether a break leaves the loop with this body."""
+    if isinstance(body, c_ast.Break):
+        return True
+    if body is None or isinstance(body, c_ast.For | c_ast.While | c_ast.DoWhile | c_ast.Switch):
+        return False
+    return any(ends_early(x) for _, x in body.children())  # type: ignore[no-untyped-call]
+
+
 def fences_of(barrier: c_ast.FuncCall) -> frozenset[str]:
     """Which memory a barrier orders. Raises Unmodelled for anything but the names of fences."""
     fences: set[str] = set()
