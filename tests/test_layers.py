@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,7 @@ LAYERS: dict[str, set[str]] = {
     "codegen": BASE | {"ir", "analysis", "transforms"},
     "runtime": BASE | {"cache", "compiler", "ir", "targets", "codegen"},
     "verify": BASE | {"compiler", "ir", "analysis", "codegen", "runtime"},
+    "validate": {"source", "errors", "compiler"},
 }
 LAYERS["offload"] = LAYERS["recipes"] | {"recipes"}
 LAYERS["tune"] = LAYERS["recipes"] | {"recipes", "cache"}
@@ -69,12 +71,12 @@ STILL = {
 """Imports against that order which are to go."""
 
 FENCED: dict[str, tuple[str, ...]] = {
-    "pycparser": ("frontend",),
+    "pycparser": ("frontend", "validate"),
     "pcpp": ("frontend.text.macros",),
-    "islpy": ("analysis.sets", "analysis.boxes", "analysis.transfers"),
+    "islpy": ("analysis.sets", "analysis.boxes", "analysis.transfers", "validate"),
     "jinja2": ("codegen.render",),
     "pyopencl": ("runtime",),
-    "numpy": ("bench", "runtime", "verify", "cli"),
+    "numpy": ("bench", "runtime", "verify", "cli", "validate.expressions"),
     "matplotlib": ("bench.plot",),
     "PIL": ("cli.pictures",),
     "tqdm": ("cli.inputs",),
@@ -149,10 +151,40 @@ def test_parts_of_packages_import_those_before_them() -> None:
     assert against == STILL
 
 
+def test_validator_shares_no_code_with_what_it_judges() -> None:
+    """By whatever way: what it imports imports nothing of that either."""
+    below = imports_between_modules()
+    reached = {m for m in below if m.split(".")[0] == "validate"}
+    while more := {m for own in reached for m in below.get(own, ())} - reached:
+        reached |= more
+    assert "validate.reading.reader" in reached
+    others = {"compiler", "source", "errors", "cache", "trace"}
+    assert {m.split(".")[0] for m in reached} - {"validate"} <= others
+
+
+def test_validator_loads_no_code_that_it_judges() -> None:
+    loading = "import sys, loopxform.validate.validation; print(*sys.modules)"
+    run = subprocess.run(
+        [sys.executable, "-c", loading], capture_output=True, text=True, check=True
+    )
+    loaded = {x.split(".")[1] for x in run.stdout.split() if x.startswith("loopxform.")}
+    assert "validate" in loaded
+    assert not loaded & {"transforms", "recipes", "schedule", "codegen", "analysis", "ir", "model"}
+
+
 def test_modules_import_in_no_circle() -> None:
     """Those inside functions and those for types count as well."""
-    below = {}
+    below = imports_between_modules()
+    while loaded := [m for m, needs in below.items() if needs.isdisjoint(below)]:
+        for m in loaded:
+            del below[m]
+    assert not below
+
+
+def imports_between_modules() -> dict[str, set[str]]:
+    """What each module of the package imports of it."""
     names = {name.removesuffix(".__init__") for name, _ in modules()}
+    below = {}
     for name, tree in modules():
         own = name.removesuffix(".__init__")
         below[own] = {
@@ -161,10 +193,7 @@ def test_modules_import_in_no_circle() -> None:
             if isinstance(n, ast.ImportFrom) and n.module and n.module.startswith("loopxform.")
             for m in _modules_of(n, names)
         } - {own}
-    while loaded := [m for m, needs in below.items() if needs.isdisjoint(below)]:
-        for m in loaded:
-            del below[m]
-    assert not below
+    return below
 
 
 def _modules_of(node: ast.ImportFrom, names: set[str]) -> Iterator[str]:

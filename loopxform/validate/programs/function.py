@@ -11,7 +11,7 @@ from pycparser import c_ast
 
 from loopxform.validate import text
 from loopxform.validate.ctypes import CType, named
-from loopxform.validate.model import Position, Program, Scalar
+from loopxform.validate.model import Position, Program, Scalar, Whole
 from loopxform.validate.polynomials import Plain, extents_of
 from loopxform.validate.programs.declarations import Declarations, Shapes, structs_of
 from loopxform.validate.reading.reader import Reader
@@ -97,12 +97,11 @@ def _bound(r: Reader, scalars: dict[str, CType]) -> isl.Set:
     """Binds the parameters that are numbers. The sizes that their types allow."""
     context = r.domain
     for n, t in scalars.items():
-        r.types[n] = t
         if not t.whole:
             r.bind(n, Scalar(n, t))
             continue
         number = r.parameter(n)
-        r.bind(n, number)
+        r.bind(n, Whole(number, t))
         if not t.signed:
             context = context.intersect(r.affine_of(number).ge_set(r.constant(0)))
     return context
@@ -110,10 +109,11 @@ def _bound(r: Reader, scalars: dict[str, CType]) -> isl.Set:
 
 def _copied(r: Reader, name: str, type: CType, f: c_ast.FuncDef) -> None:
     """A parameter that the function stores to is a variable of its own."""
-    number = r.find(name, f)
-    assert not isinstance(number, Cell)
+    passed = r.find(name, f)
+    assert not isinstance(passed, Cell)
     cell = r.new_cell(name, type, (), "private", line_of(f))
-    r.store(cell, (), (number, type), f)
+    value = passed.value if isinstance(passed, Whole) else passed
+    r.store(cell, (), (value, type), f)
     r.bind(name, cell)
 
 

@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from loopxform.validate import host as host_code
 from loopxform.validate import text
-from loopxform.validate.model import Array, Position, Program
+from loopxform.validate.model import Array, Position, Program, Whole
 from loopxform.validate.polynomials import extents_of
 from loopxform.validate.programs.declarations import same_type, structs_of
 from loopxform.validate.programs.function import User
@@ -188,8 +188,8 @@ class _Arguments:
     def _bind_number(self, p: c_ast.Decl, given: str) -> None:
         r = self.reader
         number = r.find(given, p)
-        r.types[p.name], _ = r.declared(p.type)
-        r.bind(p.name, number)
+        type, _ = r.declared(p.type)
+        r.bind(p.name, Whole(number.value, type) if isinstance(number, Whole) else number)
 
     def _bind_memory(self, p: c_ast.Decl, given: str) -> None:
         r, cells = self.reader, self.way.user.cells

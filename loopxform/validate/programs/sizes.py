@@ -9,7 +9,7 @@ from pycparser import c_ast
 
 from loopxform.validate import host as host_code
 from loopxform.validate.ctypes import LONG
-from loopxform.validate.model import Program, Scalar
+from loopxform.validate.model import Program, Scalar, Whole
 from loopxform.validate.polynomials import Plain, Polynomial, plain, quotient
 from loopxform.validate.programs.function import User
 from loopxform.validate.reading.reader import Reader
@@ -28,8 +28,7 @@ def sizes_of(u: User) -> Reader:
 
 def bind_scalars(r: Reader, u: User) -> None:
     for n, t in u.scalars.items():
-        r.bind(n, r.parameter(n) if t.whole else Scalar(n, t))
-        r.types[n] = t
+        r.bind(n, Whole(r.parameter(n), t) if t.whole else Scalar(n, t))
     r.bind(host_code.THRESHOLD, Scalar(host_code.THRESHOLD, LONG))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from pycparser import c_ast
@@ -46,19 +47,23 @@ def counting_down(s: c_ast.Node) -> c_ast.For | None:
     counter = cond.expr
     if not isinstance(counter, c_ast.ID):
         return None
-    start = _start(s.init) if isinstance(s, c_ast.For) and s.init is not None else counter
-    first = assignment("=", counter, operation("-", start, whole_number(1)), s.coord)
+    init = s.init if isinstance(s, c_ast.For) else None
+    first = _one_below(init, counter, s)
     holds = operation(">=", counter, whole_number(0))
     step = assignment("-=", counter, whole_number(1), s.coord)
     loop: c_ast.For = _NODE.For(first, holds, step, s.stmt, s.coord)
     return loop
 
 
-def _start(init: Any) -> c_ast.Node:
-    """The number of `int k = n` and of `k = n`."""
-    first = init.decls[0] if isinstance(init, c_ast.DeclList) else init
-    start: c_ast.Node = first.init if isinstance(first, c_ast.Decl) else first.rvalue
-    return start
+def _one_below(init: Any, counter: c_ast.ID, s: c_ast.Node) -> c_ast.Node:
+    """`int k = n - 1` of `int k = n`, `k = n - 1` of `k = n`, and of nothing `k = k - 1`."""
+    if isinstance(init, c_ast.DeclList):
+        first: Any = copy(init.decls[0])
+        first.init = operation("-", first.init, whole_number(1))
+        declarations: c_ast.DeclList = _NODE.DeclList([first], init.coord)
+        return declarations
+    start = counter if init is None else init.rvalue
+    return assignment("=", counter, operation("-", start, whole_number(1)), s.coord)
 
 
 def without_continue(s: c_ast.Node, rest: Sequence[c_ast.Node]) -> c_ast.If | None:

@@ -92,12 +92,10 @@ class Evaluation(Calls):
             return self.number(int(e.name == "true")), INT
         binding = self.find(e.name, e)
         match binding:
-            case Polynomial():
-                return binding, self.types.get(e.name, INT)
             case Cell():
                 return self._held(binding, e)
             case Whole():
-                return binding.value.lifted(self.dims), binding.type
+                return binding.value, binding.type
         return binding, binding.type
 
     def _held(self, cell: Cell, e: c_ast.ID) -> Value:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import islpy as isl
 from pycparser import c_ast
 
-from loopxform.validate.ctypes import INT
-from loopxform.validate.model import Position
+from loopxform.validate.ctypes import INT, CType
+from loopxform.validate.model import Position, Whole
 from loopxform.validate.polynomials import Polynomial, added
 from loopxform.validate.reading.barriers import Barriers
 from loopxform.validate.reading.syntax import identifier, is_name, line_of, stored_in
@@ -24,7 +24,7 @@ class Loops(Barriers):
         """Reads the body of a loop or a branch."""
 
     def loop(self, s: c_ast.For) -> None:
-        name, start = self._start(s)
+        name, type, start = self._start(s)
         first, _ = self.expr(start)
         self.forget(s)
         with self.within():
@@ -32,7 +32,7 @@ class Loops(Barriers):
             if not isinstance(first, Polynomial):
                 raise EndedByData("a loop whose start data decide", line_of(s))
             low = self.affine_of(first, s)
-            self._count(name, low, step)
+            self.bind(name, Whole(self._count(low, step), type))
             self._while_it_holds(s, step)
             self._one_step_on(s, name, step)
             position = Position(iterator=self.dims - 1, backwards=step == -1)
@@ -52,8 +52,8 @@ class Loops(Barriers):
             if end is not None:
                 self.known[outside.array.name] = end
 
-    def _count(self, name: str, low: isl.PwAff, step: int) -> None:
-        """A dimension for the iterations, and the counter bound to its number there."""
+    def _count(self, low: isl.PwAff, step: int) -> Polynomial:
+        """The number of the counter in the iterations, which get a dimension."""
         trip = self.new_dimension()
         low = low.add_dims(isl.dim_type.in_, 1)
         if abs(step) == 1:
@@ -62,8 +62,8 @@ class Loops(Barriers):
         else:  # counted in steps: no remainders, which isl is slow with
             counter = low.add(trip.scale_val(isl.Val(step)))
             along = trip
-        self.bind(name, Polynomial.of(counter))
         self.domain = self.domain.intersect(along.ge_set(self.constant(0)))
+        return Polynomial.of(counter)
 
     def _while_it_holds(self, s: c_ast.For, step: int) -> None:
         """Keeps the iterations up to the first for which the condition fails."""
@@ -98,8 +98,8 @@ class Loops(Barriers):
         if not gone.apply(later).intersect(inside).is_empty():
             raise Unmodelled("a loop whose condition fails and holds again", line_of(s))
 
-    def _start(self, s: c_ast.For) -> tuple[str, c_ast.Node]:
-        """The counter, and the expression of its first number."""
+    def _start(self, s: c_ast.For) -> tuple[str, CType, c_ast.Node]:
+        """The counter, its type, and the expression of its first number."""
         init = s.init
         if init is None:
             step = s.next
@@ -107,18 +107,23 @@ class Loops(Barriers):
                 step.expr if isinstance(step, c_ast.UnaryOp) else getattr(step, "lvalue", None)
             )
             if isinstance(counter, c_ast.ID):
-                return counter.name, counter
+                return counter.name, self._type_of_name(counter), counter
         if isinstance(init, c_ast.DeclList) and len(init.decls) == 1:
             (d,) = init.decls
             if d.init is not None:
-                if not self.declared(d.type)[0].whole:
+                type, _ = self.declared(d.type)
+                if not type.whole:
                     raise Unmodelled("a loop whose counter is no whole number", line_of(s))
-                return d.name, d.init
+                return d.name, type, d.init
         if isinstance(init, c_ast.Assignment) and init.op == "=":
             target = init.lvalue
             if isinstance(target, c_ast.ID):
-                return target.name, init.rvalue
+                return target.name, self._type_of_name(target), init.rvalue
         raise Unmodelled("a loop whose start is not one number", line_of(s))
+
+    def _type_of_name(self, e: c_ast.ID) -> CType:
+        binding = self.find(e.name, e)
+        return binding.array.type if isinstance(binding, Cell) else binding.type
 
     def _step(self, s: c_ast.For, name: str) -> int:
         step = s.next

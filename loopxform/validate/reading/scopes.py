@@ -10,8 +10,7 @@ from typing import Any
 import islpy as isl
 from pycparser import c_ast
 
-from loopxform.validate.ctypes import CType
-from loopxform.validate.model import Position
+from loopxform.validate.model import Position, Whole
 from loopxform.validate.polynomials import Polynomial
 from loopxform.validate.reading.numbers import Numbers
 from loopxform.validate.reading.syntax import line_of, stored_in
@@ -28,8 +27,6 @@ class Scopes(Numbers):
     prefix: str = ""
     """Of the names of cells and statements."""
     scopes: list[dict[str, Binding]] = field(default_factory=lambda: [{}])
-    types: dict[str, CType] = field(default_factory=dict)
-    """Of names that stand for numbers."""
     launch: tuple[Position, ...] = ()
     phase: tuple[Position, ...] = ()
     order: tuple[Position, ...] = ()
@@ -47,7 +44,9 @@ class Scopes(Numbers):
         for scope in reversed(self.scopes):
             if name in scope:
                 binding = scope[name]
-                return binding.lifted(self.dims) if isinstance(binding, Polynomial) else binding
+                if isinstance(binding, Whole):
+                    return Whole(binding.value.lifted(self.dims), binding.type)
+                return binding
         raise Unmodelled(f"the name {name}", line_of(node))
 
     def bind(self, name: str, value: Binding) -> None:

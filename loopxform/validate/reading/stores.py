@@ -10,7 +10,7 @@ from pycparser import c_ast
 
 from loopxform.validate import expressions as ex
 from loopxform.validate.ctypes import INT, CType
-from loopxform.validate.model import Position, Statement, Undefined
+from loopxform.validate.model import Position, Statement, Undefined, Whole
 from loopxform.validate.polynomials import Polynomial
 from loopxform.validate.reading.evaluation import Evaluation
 from loopxform.validate.reading.syntax import line_of
@@ -97,7 +97,7 @@ class Stores(Evaluation):
         number, _ = self.cast(value, type, d)
         if not isinstance(number, Polynomial):
             return False
-        self.bind(d.name, number)
+        self.bind(d.name, Whole(number, type))
         return True
 
     def _size(self, e: c_ast.Node | None, d: c_ast.Decl) -> int:

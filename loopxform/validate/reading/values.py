@@ -40,7 +40,7 @@ class Digits:
         return Digits(digits, tuple(d.lifted(dims) for d in self.divisors))
 
 
-Binding = Polynomial | Cell | Expr
+Binding = Cell | Expr
 Content = Polynomial | Digits | Expr
 """A Polynomial where it follows from iterations and parameters."""
 Value = tuple[Content, CType]
