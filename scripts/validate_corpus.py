@@ -113,7 +113,7 @@ def main() -> int:
         print(f"{len(rows) - len(missed)} of {len(rows)} mutants are not proven")
         for r in missed:
             print(f"  {r.name} ({r.group}) is said to be proven")
-        return bool(missed)
+        return int(bool(missed))
     rows = [*each(of_kernel, (k.name for k in kernels(args.recipe)), args.jobs)]
     print(table(rows))
     for r in rows:
@@ -122,7 +122,7 @@ def main() -> int:
             print(f"  {r.name} ({r.group}): {r.verdict.status}: {r.verdict.reason}, line {line}")
     proven = sum(r.verdict.status == "proven" for r in rows)
     print(f"{proven} of {len(rows)} are proven")
-    return proven < args.least * len(rows)
+    return int(proven < float(args.least) * len(rows))
 
 
 if __name__ == "__main__":

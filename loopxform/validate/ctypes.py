@@ -38,7 +38,7 @@ class CType:
 BOOL = CType("bool", 1, False)
 INT, UINT = CType("int"), CType("int", 32, False)
 LONG, ULONG = CType("int", 64), CType("int", 64, False)
-FLOAT, DOUBLE = CType("float", 32), CType("float", 64)
+HALF, FLOAT, DOUBLE = CType("float", 16), CType("float", 32), CType("float", 64)
 VOID = CType("void", 0)
 
 _NAMED = {
@@ -72,8 +72,11 @@ def named(words: Sequence[str]) -> CType | None:
 
 
 def promoted(t: CType) -> CType:
-    """As an operand of arithmetic: what is narrower than int becomes int."""
-    return INT if t.whole and t.bits < 32 else t
+    """As an operand of arithmetic: what is narrower than int becomes int, halves become floats (as
+    they do where FLT_EVAL_METHOD is 0 and the machine has none, C11 5.2.4.2.2p9)."""
+    if t.whole and t.bits < 32:
+        return INT
+    return FLOAT if t == HALF else t
 
 
 def common(a: CType, b: CType) -> CType:

@@ -14,13 +14,12 @@ instance that ran earlier.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import islpy as isl
 
-from loopxform.validate.ctypes import BOOL
-from loopxform.validate.expressions import COMMUTATIVE, boolean, zero_valued
+from loopxform.validate.expressions import COMMUTATIVE, described, same_number, turned
+from loopxform.validate.flags import Flags
 from loopxform.validate.flow import Flow, Sources
 from loopxform.validate.model import (
     Cases,
@@ -33,11 +32,10 @@ from loopxform.validate.model import (
     Scalar,
     Statement,
     Symbol,
-    Undefined,
     Whole,
     nodes,
 )
-from loopxform.validate.reductions import is_empty_sum, number_of, paired, sum_of
+from loopxform.validate.reductions import is_empty_sum, paired, sum_of
 
 
 class Different(Exception):
@@ -72,33 +70,6 @@ class Pair:
     kernel: Side
     relation: isl.Map
     visits: int = 0
-
-
-class Flags:
-    """The arrays and variables of a program that hold nothing but 0 and 1: OpenCL has no _Bool in
-    memory, and `x != 0` is x there."""
-
-    def __init__(self, flow: Flow) -> None:
-        stores = [(s.array, s.value) for s in flow.program.statements]
-        arrays = flow.program.arrays
-        self.arrays = {n for n, a in arrays.items() if a.kind in ("private", "local")}
-        self.arrays |= {n for n, a in arrays.items() if a.type == BOOL}
-        while wrong := {n for n, v in stores if n in self.arrays and not boolean(v, self.arrays)}:
-            self.arrays -= wrong
-
-    def condition(self, e: Operation) -> Expr | None:
-        """x, for an x != 0 or an x ? 1 : 0 that says nothing more."""
-        if e.name == "?:":
-            said, one, zero = e.operands
-            if boolean(said, self.arrays) and number_of(one) == 1 and number_of(zero) == 0:
-                return said
-            return None
-        if e.name != "!=":
-            return None
-        x, zero = e.operands
-        if zero_valued(zero) and boolean(x, self.arrays):
-            return x
-        return None
 
 
 @dataclass
@@ -264,49 +235,56 @@ class Comparison:
         return self.parts.setdefault((id(s), id(e)), Side(s.statement, e, s.array, s.cells))
 
     def _leaves(self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map) -> None:
-        if x is None and y is None:
-            self._same_start(a, b, relation)
-            return
-        if isinstance(x, Whole) and isinstance(y, Whole):
-            self._same_number(a, x, b, y, relation)
-            return
-        if isinstance(x, Number) and isinstance(y, Number):
-            if not same_number(x.value, y.value):
-                raise Different(f"the number {y.value:g}, not {x.value:g}", a.line, b.line)
-            if x.type != y.type:
-                raise Different("a number of another type", a.line, b.line)
-            return
-        if isinstance(x, Scalar) and isinstance(y, Scalar):
-            if x.name != y.name:
+        match x, y:
+            case None, None:
+                self._same_start(a, b, relation)
+            case Whole(), Whole():
+                self._same_number(a, x, b, y, relation)
+            case Number(), Number():
+                self._same_constant(a, x, b, y)
+            case (Scalar(), Scalar()) if x.name != y.name:
                 raise Different(f"{y.name}, not {x.name}", a.line, b.line)
-            return
-        if isinstance(x, Symbol) and isinstance(y, Symbol):
-            if (x.name, y.name) not in self.symbols:
+            case Scalar(), Scalar():
+                pass
+            case (Symbol(), Symbol()) if (x.name, y.name) not in self.symbols:
                 raise Different(f"the variable {y.name}, not {x.name}", a.line, b.line)
+            case Symbol(), Symbol():
+                pass
+            case (Fold(), Fold()) if len(x.names) == len(y.names):
+                self._same_fold(a, x, b, y, relation)
+            case (Gather(), Gather()) if x.array == y.array:
+                self._same_place(a, x, b, y, relation)
+            case _:
+                self._same_operation(a, x, b, y, relation)
+
+    def _same_constant(self, a: Side, x: Number, b: Side, y: Number) -> None:
+        if not same_number(x.value, y.value):
+            raise Different(f"the number {y.value:g}, not {x.value:g}", a.line, b.line)
+        if x.type != y.type:
+            raise Different("a number of another type", a.line, b.line)
+
+    def _same_place(self, a: Side, x: Gather, b: Side, y: Gather, relation: isl.Map) -> None:
+        reached = relation.range().reset_tuple_id()
+        before = self.gathered.get(y.site)
+        self.gathered[y.site] = reached if before is None else before.union(reached)
+        self._match(a, x.index, b, y.index, relation)
+
+    def _same_operation(
+        self, a: Side, x: Expr | None, b: Side, y: Expr | None, relation: isl.Map
+    ) -> None:
+        """Of the same name and type, with equal operands; where one says nothing more than its
+        operand, that counts."""
+        first, second = self.user_flags.condition(x), self.kernel_flags.condition(y)
+        if first is not None or second is not None:
+            self._match(a, first or x, b, second or y, relation)
             return
-        if isinstance(x, Fold) and isinstance(y, Fold) and len(x.names) == len(y.names):
-            self._same_fold(a, x, b, y, relation)
-            return
-        if isinstance(x, Gather) and isinstance(y, Gather) and x.array == y.array:
-            covered = self.gathered.get(y.site)
-            reached = relation.range().reset_tuple_id()
-            self.gathered[y.site] = reached if covered is None else covered.union(reached)
-            self._match(a, x.index, b, y.index, relation)
-            return
-        if isinstance(x, Operation) and self.user_flags.condition(x) is not None:
-            self._match(a, self.user_flags.condition(x), b, y, relation)
-            return
-        if isinstance(y, Operation) and self.kernel_flags.condition(y) is not None:
-            self._match(a, x, b, self.kernel_flags.condition(y), relation)
-            return
-        if isinstance(x, Operation) and isinstance(y, Operation) and _same_operation(x, y):
-            operands = y.operands
-            if x.name in COMMUTATIVE and self._turned(x, y):
-                operands = operands[::-1]
-            for e, f in zip(x.operands, operands):
-                self._match(a, e, b, f, relation)
-            return
-        raise Different(f"{described(y, b)}, not {described(x, a)}", a.line, b.line)
+        if not (isinstance(x, Operation) and isinstance(y, Operation) and _alike(x, y)):
+            raise Different(f"{described(y, b.array)}, not {described(x, a.array)}", a.line, b.line)
+        operands = y.operands
+        if x.name in COMMUTATIVE and turned(x, y):
+            operands = operands[::-1]
+        for e, f in zip(x.operands, operands):
+            self._match(a, e, b, f, relation)
 
     symbols: frozenset[tuple[str, str]] = frozenset()
     """Variables of two loops that hold the same in each iteration."""
@@ -336,12 +314,6 @@ class Comparison:
             elif isinstance(x, Cases):
                 return isl.Map.empty(pairs.get_space())
         return pairs
-
-    def _turned(self, x: Operation, y: Operation) -> bool:
-        """Whether the operands stand the other way round, as far as their kinds tell."""
-        first, second = (_kind(e) for e in x.operands)
-        third, fourth = (_kind(e) for e in y.operands)
-        return first != second and (first, second) == (fourth, third)
 
     def _same_start(self, a: Side, b: Side, relation: isl.Map) -> None:
         if a.array != b.array:
@@ -406,40 +378,5 @@ def widened(relation: isl.Map, a: Side, b: Side) -> isl.Map:
     return hull
 
 
-def same_number(a: float, b: float) -> bool:
-    """To the last bit, but for which NaN it is."""
-    return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
-
-
-def _same_operation(x: Operation, y: Operation) -> bool:
+def _alike(x: Operation, y: Operation) -> bool:
     return x.name == y.name and len(x.operands) == len(y.operands) and x.type == y.type
-
-
-def _kind(e: Expr) -> str:
-    match e:
-        case Operation():
-            return e.name
-        case Read() | Gather():
-            return "read"
-    return type(e).__name__
-
-
-def described(e: Expr | None, s: Side) -> str:
-    match e:
-        case None:
-            return f"what {s.array} held at the start"
-        case Operation():
-            return {"?:": "a choice", "cast": f"a conversion to {e.type.kind}{e.type.bits}"}.get(
-                e.name, f"{e.name}"
-            )
-        case Undefined():
-            return "what nothing was stored to"
-        case Number():
-            return f"the number {e.value:g}"
-        case Whole():
-            return "a whole number"
-        case Scalar():
-            return e.name
-        case Gather():
-            return f"an element of {e.array} that data name"
-    return "a value"

@@ -3,6 +3,7 @@ whatever its writing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence, Set
 from typing import Any
 
@@ -209,6 +210,49 @@ def named(e: Expr, name: isl.Id) -> Expr:
             pieces = tuple((w.set_tuple_id(name), named(x, name)) for w, x in e.pieces)
             return Cases(pieces, e.type)
     return e
+
+
+def turned(x: Operation, y: Operation) -> bool:
+    """Whether the operands stand the other way round, as far as their kinds tell."""
+    first, second = (_kind(e) for e in x.operands)
+    third, fourth = (_kind(e) for e in y.operands)
+    return first != second and (first, second) == (fourth, third)
+
+
+def _kind(e: Expr) -> str:
+    match e:
+        case Operation():
+            return e.name
+        case Read() | Gather():
+            return "read"
+    return type(e).__name__
+
+
+def described(e: Expr | None, array: str) -> str:
+    """In words; without an expression it is what an array held at the start."""
+    match e:
+        case None:
+            return f"what {array} held at the start"
+        case Operation():
+            return {"?:": "a choice", "cast": f"a conversion to {e.type.kind}{e.type.bits}"}.get(
+                e.name, f"{e.name}"
+            )
+        case Undefined():
+            return "what nothing was stored to"
+        case Number():
+            return f"the number {e.value:g}"
+        case Whole():
+            return "a whole number"
+        case Scalar():
+            return e.name
+        case Gather():
+            return f"an element of {e.array} that data name"
+    return "a value"
+
+
+def same_number(a: float, b: float) -> bool:
+    """To the last bit, but for which NaN it is."""
+    return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
 
 
 def same(a: Expr, b: Expr) -> bool:

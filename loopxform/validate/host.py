@@ -38,6 +38,8 @@ class Host:
     guards: tuple[c_ast.Node, ...]
     rooms: dict[str, c_ast.Node]
     own: frozenset[str]
+    tested: frozenset[str]
+    """Pointers that it compares with null."""
     source: str
 
 
@@ -62,8 +64,16 @@ def read(text: str) -> Host:
         bytes(s.replace(r"\?", "?"), "utf-8").decode("unicode_escape")
         for s in re.findall(r'"((?:[^"\\]|\\.)*)"', strings[1] if strings else "")
     )
+    tested = frozenset(re.findall(r"^  const int (\w+)_given = \(\1 != 0\);", text, flags=re.M))
     return Host(
-        name, kernels, run[f"lx_run_{name}"], tuple(guards), _rooms(text), own_rooms(launch), source
+        name,
+        kernels,
+        run[f"lx_run_{name}"],
+        tuple(guards),
+        _rooms(text),
+        own_rooms(launch),
+        tested,
+        source,
     )
 
 

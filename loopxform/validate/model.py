@@ -52,8 +52,8 @@ class Read:
 
 @dataclass(frozen=True, eq=False)
 class Gather:
-    """An element of an array at a place that data decide; nothing stores to the array. `site` numbers
-    the places of the text that read so."""
+    """An element of an array at a place that data decide; nothing stores to the array. `site`
+    numbers the places of the text that read so."""
 
     array: str
     index: Expr
@@ -96,9 +96,9 @@ class Symbol:
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """What the first of these variables holds behind a loop that data end: they begin with `begins`,
-    and `condition` says whether there is an iteration, after which `stopped` says that it was the
-    last, and they hold `ends`."""
+    """What the first of these variables holds behind a loop that data end: they begin with
+    `begins`, `condition` says whether there is an iteration, and behind it they hold `ends` and
+    `stopped` says that it was the last."""
 
     names: tuple[str, ...]
     begins: tuple[Expr, ...]

@@ -22,8 +22,8 @@ IDEMPOTENT = frozenset(("min", "max", "|", "&"))
 
 @dataclass(frozen=True)
 class Sum:
-    """Summands of one operator: expressions of statements, with the map from instances of the sum to
-    those of the summand. `numbers` are those that the sums begin with."""
+    """Summands of one operator: expressions of statements, with the map from instances of the sum
+    to those of the summand. `numbers` are those that the sums begin with."""
 
     operator: str
     summands: tuple[tuple[Statement, Expr, isl.Map], ...]
@@ -121,7 +121,8 @@ def sum_of(flow: Flow, w: Statement) -> Sum | None:
     numbers: list[tuple[Expr, isl.Set]] = []
     for s in adding:
         mine, other = begun[w.name], begun[s.name]
-        assert mine is not None and other is not None
+        assert mine is not None
+        assert other is not None
         for start, m in mine:
             for same_start, n in other:
                 if start is not same_start:
@@ -150,10 +151,9 @@ def number_of(e: Expr) -> float | None:
     """The number that an expression is."""
     if isinstance(e, Number):
         return e.value
-    if isinstance(e, Whole):
-        if set(e.value.terms) <= {ONE}:
-            n = constant_of(e.value.terms[ONE])
-            return None if n is None else float(n)
+    if isinstance(e, Whole) and set(e.value.terms) <= {ONE}:
+        n = constant_of(e.value.terms[ONE])
+        return None if n is None else float(n)
     return None
 
 
@@ -210,7 +210,7 @@ Summand = tuple[Statement, Expr]
 def paired(
     x: Sum, y: Sum, user: Flow, kernel: Flow, relation: isl.Map
 ) -> list[tuple[Summand, Summand, isl.Map]] | None:
-    """Which summands of the user's sum are which of the kernel's, for sums that stand in `relation`:
+    """Which summands of the user's sum are which of the kernel's, for sums that are in `relation`:
     each of one sum is one of the other. None where that is not shown."""
     if not _same_numbers(x, y) or not relation.reverse().is_single_valued():
         return None

@@ -130,8 +130,8 @@ def functions(tree: c_ast.FileAST) -> dict[str, c_ast.FuncDef]:
     return {x.decl.name: x for x in tree.ext if isinstance(x, c_ast.FuncDef)}
 
 
-def written(f: c_ast.FuncDef) -> str:
-    """A function as text, in one way whatever its layout."""
+def written(f: c_ast.Node) -> str:
+    """A part of a program as text, in one way whatever its layout."""
     return str(c_generator.CGenerator().visit(f))
 
 

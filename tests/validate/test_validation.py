@@ -143,9 +143,7 @@ def test_the_host_code_holds_another_kernel(tmp_path: Path) -> None:
     assert "which the host code holds otherwise" in v.reason
 
 
-def test_what_is_not_modelled_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_not_modelled_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel, _, source = written(tmp_path, ENDS)
     assert main(["validate", str(kernel), "--from", str(source)]) == 3
     message = f"{source}:5: not proven: the validator does not model a loop whose start data decide"
@@ -169,9 +167,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "there is no file" in capsys.readouterr().err
 
 
-def test_tile_validates_what_it_writes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_tile_validates_what_it_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "f.c"
     source.write_text(TURN)
     assert main(["tile", str(source), "-o", str(tmp_path), "--validate"]) == 0

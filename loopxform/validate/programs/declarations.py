@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from loopxform.validate.ctypes import BOOL, CType, named
+from loopxform.validate.ctypes import BOOL, HALF, CType, named
 from loopxform.validate.model import Array
 from loopxform.validate.polynomials import Plain, Polynomial, merged, plain
 from loopxform.validate.reading.reader import Reader
@@ -85,6 +85,10 @@ class Declarations:
         return members
 
 
+STORED = {BOOL: CType("int", 8, False), HALF: CType("int", 16, False)}
+"""What kernels take for types that OpenCL C may lack."""
+
+
 def same_type(r: Reader, array: Array, member: str, p: c_ast.Decl, structs: Structs) -> None:
     """The elements of a kernel's parameter are those of the user's array. Raises Unmodelled."""
     elements = p.type.type
@@ -97,6 +101,6 @@ def same_type(r: Reader, array: Array, member: str, p: c_ast.Decl, structs: Stru
         if member[1:] not in types:
             raise Unmodelled(f"the member {member} of {p.name}", line_of(p))
         type, _ = r.declared(types[member[1:]])
-    stored = CType("int", 8, False) if array.type == BOOL else array.type
+    stored = STORED.get(array.type, array.type)
     if type != stored:
         raise Unmodelled(f"the type of {p.name}", line_of(p))

@@ -10,7 +10,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from loopxform.validate import text
-from loopxform.validate.ctypes import CType, named
+from loopxform.validate.ctypes import INT, CType, named
 from loopxform.validate.model import Position, Program, Scalar, Whole
 from loopxform.validate.polynomials import Plain, extents_of
 from loopxform.validate.programs.declarations import Declarations, Shapes, structs_of
@@ -31,6 +31,8 @@ class User:
     context: isl.Set
     """The sizes that the types of the parameters allow."""
     constants: dict[str, tuple[float, ...]]
+    tested: frozenset[str]
+    """The arrays that may be null pointers: `NAME_given` says that one is not."""
 
 
 def user(path: Path, name: str, options: Sequence[str]) -> User:
@@ -67,7 +69,19 @@ def _read(
     r.scopes.append({})
     r.order = (Position(1),)
     r.block(_statements(f))
-    return User(program.closed(), cells, scalars, context, text.constants(tree)), r.strides
+    for n in sorted(r.tested):
+        given = f"{n}_given"
+        scalars[given] = INT
+        context = context.intersect(sizes_between(r, given, 0, 2))
+    constants, tested = text.constants(tree), frozenset(r.tested)
+    return User(program.closed(), cells, scalars, context, constants, tested), r.strides
+
+
+def sizes_between(r: Reader, name: str, low: int, high: int) -> isl.Set:
+    """The sizes for which a parameter is at least `low` and less than `high`."""
+    of_sizes = Reader(Program(r.program.space))
+    number = of_sizes.affine_of(of_sizes.parameter(name))
+    return of_sizes.between(number, low, high)
 
 
 def _parameters(f: c_ast.FuncDef) -> tuple[dict[str, CType], list[c_ast.Decl]]:

@@ -33,6 +33,8 @@ class Launches:
 
 def launches(u: User, kernels: str, host: host_code.Host) -> Iterator[Launches]:
     """Every way through the host code, with the kernels of the file `kernels`."""
+    if u.tested - host.tested:
+        raise Unmodelled("pointers that host code does not compare with null")
     r = sizes_of(u)
     _limit_rows(r, u, host)
     for where, steps in _ways(r, list(host.run.body.block_items or ())):

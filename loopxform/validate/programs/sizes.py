@@ -69,10 +69,9 @@ def rows_of(r: Reader, room: c_ast.Node, inner: Sequence[Plain | None]) -> isl.P
     """How many rows a memory of so many elements has, where the inner extents divide that."""
     extents = [e for e in inner if e is not None]
     positive = isl.Set.universe(r.program.space)
-    for n in (
-        n for n, t in r.types.items() if t.whole
-    ):  # of a negative one there are no fewer rows
-        positive = positive.intersect(r.affine_of(r.parameter(n)).ge_set(r.constant(0)))
+    for scalar in r.scopes[0].values():  # of a negative one there are no fewer rows
+        if isinstance(scalar, Whole):
+            positive = positive.intersect(r.affine_of(scalar.value).ge_set(r.constant(0)))
     with r.within(domain=positive):
         factors = _numbers(r, factors_of(room))
         if factors is None:

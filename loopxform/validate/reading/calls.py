@@ -9,7 +9,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from loopxform.validate import expressions as ex
-from loopxform.validate.ctypes import INT, CType, common
+from loopxform.validate.ctypes import FLOAT, HALF, INT, CType, common
 from loopxform.validate.model import Expr
 from loopxform.validate.polynomials import Polynomial
 from loopxform.validate.reading.conditions import chosen
@@ -17,12 +17,19 @@ from loopxform.validate.reading.desugar import block
 from loopxform.validate.reading.places import Places
 from loopxform.validate.reading.syntax import called_name, line_of, sole
 from loopxform.validate.reading.values import Binding, Content, Value
+from loopxform.validate.text import written
 from loopxform.validate.unmodelled import Unmodelled
 
 WorkItem = Callable[[str, list[c_ast.Node], c_ast.Node], Value | None]
 """What a function of groups and items returns, by name and arguments; None for other functions."""
 DEEPEST = 20
 """Of calls in functions that are called."""
+
+
+CONVERSIONS = {
+    "float_of_half": (HALF, FLOAT, "{returnvload_half(0,(consthalf*)(&h));}"),
+    "half_of_float": (FLOAT, HALF, "{ushorth;vstore_half_rte(x,0,(half*)(&h));returnh;}"),
+}
 
 
 @dataclass
@@ -42,10 +49,21 @@ class Calls(Places):
                 return number
         if name in ex.INFINITE:
             return ex.infinity(name)
+        if name in CONVERSIONS and self.in_kernel and len(arguments) == 1:
+            return self._converted(name, arguments[0], e)
         if name in self.functions:
             return self._inlined(self.functions[name], arguments, e)
         values = [self.expr(a) for a in arguments]
         return self._extremum(name, values) or self._library(name, values, e)
+
+    def _converted(self, name: str, argument: c_ast.Node, e: c_ast.FuncCall) -> Value:
+        """Between halves, which kernels hold in 16 bits, and floats; by functions that do that."""
+        of, to, body = CONVERSIONS[name]
+        value = self.expr(argument)
+        f = self.functions.get(name)
+        if f is None or "".join(written(f.body).split()) != body or value[1] != of:
+            raise Unmodelled(f"a call of {name}", line_of(e))
+        return self.cast(value, to, e)
 
     def _library(self, name: str, values: Sequence[Value], e: c_ast.FuncCall) -> Value:
         signature = ex.library(name, [t for _, t in values], self.in_kernel)

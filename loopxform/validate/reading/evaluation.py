@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import islpy as isl
@@ -16,7 +16,7 @@ from loopxform.validate.polynomials import Polynomial, added
 from loopxform.validate.reading.calls import Calls, affine
 from loopxform.validate.reading.conditions import chosen
 from loopxform.validate.reading.scopes import joined
-from loopxform.validate.reading.syntax import construct, line_of
+from loopxform.validate.reading.syntax import construct, is_null, line_of
 from loopxform.validate.reading.values import Cell, Value
 from loopxform.validate.unmodelled import Unmodelled
 
@@ -39,6 +39,9 @@ class Choice(NamedTuple):
 
 @dataclass
 class Evaluation(Calls):
+    tested: set[str] = field(default_factory=set)
+    """The pointers of the caller that are compared with null."""
+
     def expr(self, e: c_ast.Node) -> Value:
         match e:
             case c_ast.Constant():
@@ -51,6 +54,8 @@ class Evaluation(Calls):
                 return self._unary(e)
             case c_ast.BinaryOp() if e.op in ("&&", "||"):
                 return self.logical(self.condition(e))
+            case c_ast.BinaryOp() if (pointer := self._asked_for_null(e)) is not None:
+                return pointer
             case c_ast.BinaryOp():
                 return self.binary(e.op, self.expr(e.left), self.expr(e.right), e)
             case c_ast.TernaryOp():
@@ -65,6 +70,18 @@ class Evaluation(Calls):
             case c_ast.Assignment():
                 raise Unmodelled("an assignment in an expression", line_of(e))
         raise Unmodelled(construct(e), line_of(e))
+
+    def _asked_for_null(self, e: c_ast.BinaryOp) -> Value | None:
+        """Whether a pointer of the caller's is null is a number that comes with the call."""
+        for a, b in ((e.left, e.right), (e.right, e.left)):
+            if e.op not in ("==", "!=") or not isinstance(a, c_ast.ID) or not is_null(b):
+                continue
+            array = next((c[a.name] for c in reversed(self.scopes) if a.name in c), None)
+            if isinstance(array, Cell) and array.array.kind == "global" and not self.in_kernel:
+                self.tested.add(a.name)
+                given = self.parameter(f"{a.name}_given")
+                return given if e.op == "!=" else added(self.number(1), given, -1), INT
+        return None
 
     def _element_at(self, e: c_ast.Node) -> Value:
         cell, places = self.reached(e)

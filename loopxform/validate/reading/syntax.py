@@ -101,6 +101,11 @@ def is_name(e: c_ast.Node | None, name: str) -> bool:
     return isinstance(e, c_ast.ID) and e.name == name
 
 
+def is_null(e: c_ast.Node) -> bool:
+    """Whether it is a null pointer, as C writes it."""
+    return is_zero(e) or (isinstance(e, c_ast.Cast) and is_zero(e.expr))
+
+
 def is_zero(e: c_ast.Node) -> bool:
     """Whether it is written 0."""
     return isinstance(e, c_ast.Constant) and e.value == "0"
