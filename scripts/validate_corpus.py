@@ -1,8 +1,8 @@
-"""How much `loopxform validate` proves: the kernels of every nest of the corpus, and what it says of
-kernels with planted mistakes.
+"""How much `loopxform validate` proves: the kernels of every nest of the corpus, and what it says
+of kernels with planted mistakes.
 
-    python scripts/validate_corpus.py [-j N] [--recipe NAME]      # a row a recipe, what is not proven
-    python scripts/validate_corpus.py --mutants [-j N]            # none of them may be proven
+    python scripts/validate_corpus.py [-j N] [--recipe NAME]     # a row a recipe
+    python scripts/validate_corpus.py --mutants [-j N]           # none of them may be proven
 
 Exit status 1 where less than --least of the kernels are proven (0.9), or a mutant is.
 """
