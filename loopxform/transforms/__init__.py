@@ -73,6 +73,7 @@ from loopxform.transforms.restructure.specialise import Specialise
 from loopxform.transforms.restructure.split import Split
 from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
+from loopxform.transforms.restructure.uncoalesce import Uncoalesce
 from loopxform.transforms.restructure.unit_loop import UnitLoop
 from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
@@ -120,6 +121,7 @@ STEPS: dict[str, type[Step]] = {
         Stripmine,
         Interchange,
         Coalesce,
+        Uncoalesce,
         Skew,
         Reroll,
         Reverse,
@@ -302,6 +304,7 @@ __all__ = [
     "TimeTile",
     "TrackExtremum",
     "TurnAccesses",
+    "Uncoalesce",
     "Unfold",
     "UnitLoop",
     "Unroll",

@@ -95,6 +95,21 @@ def test_what_stays(case: str) -> None:
     assert compared(f"void f({PARAMS}) {{ {STAY[case]} }}") == (0, 1)
 
 
+ROWS = {
+    "rows and columns": "for (int t = 0; t < n*m; t++) { int i = t / m, j = t % m;"
+    " a[(i + 1)*m + j] += b[t] + i*3 + j; }",
+    "three": "for (int t = 0; t < n*m*3; t++) a[t / 3 % m*20 + t % 3 + t / (3*m)*3] += t % (3*m);",
+    "by what is left": "for (int t = 0; t < m*n; t++) { int i = t / n; a[i + (t - i*n)*8] += t; }",
+    "two in turn": "int k = n; for (int t = 0; t < n*m; t++) a[t % m] += t / m;"
+    " for (int t = 0; t < k*m; t++) a[t / m + 40] -= t % m;",
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_rows_and_columns(case: str) -> None:
+    assert compared(f"void f({PARAMS}) {{ {ROWS[case]} }}") == (1, 0)
+
+
 def test_a_window_whose_start_changes() -> None:
     """It begins once, where C says it does."""
     window = "for (int k = i - 3 > z ? i - 3 : z; k < i + 4; k++) { s += b[k]; z = k + 9; }"

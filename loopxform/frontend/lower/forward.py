@@ -93,8 +93,11 @@ class _Forward:
             case Assign(Var(name), value, op):
                 self.used |= names(value) & values.keys()
                 value = self._shorter(substitute(value, values))
+                before = values.get(name)
+                if op and before is not None:
+                    value = Bin(op, before, value)
                 _forget(values, {name})
-                if not op and self._carries(name, value):
+                if not (op and before is None) and self._carries(name, value):
                     t = self.types[name]
                     same = type_of(value, self.types) == t
                     values[name] = value if same else Cast(t, value)
