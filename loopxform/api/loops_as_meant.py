@@ -56,6 +56,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.prepare.absolute_tiles import with_absolute_tiles
 from loopxform.prepare.blocked_loops import unblocked
+from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.known_bounds import with_known_bounds
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_bodies
@@ -78,7 +79,7 @@ def with_loops_as_meant(fn: Function) -> Function:
 def as_meant(fn: Function) -> Function:
     """That, under what is assumed of its sizes: of loops that are unrolled by hand, or blocked, as
     they are once that is undone."""
-    meant = with_loops_as_meant(fn)
+    meant = with_loops_as_meant(with_extrema_apart(fn))
     read = unblocked(rerolled(Derivation(whole_bodies(meant)))).function
     return with_assumptions(meant, read)
 
