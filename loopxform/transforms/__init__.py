@@ -36,6 +36,7 @@ from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
+from loopxform.transforms.reductions.online_sum import OnlineSum
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
@@ -159,6 +160,7 @@ STEPS: dict[str, type[Step]] = {
         ReduceThenScan,
         ChainChunks,
         RowSums,
+        OnlineSum,
         AtomicUpdates,
         PrivatiseUpdates,
         WidenUpdates,
@@ -256,6 +258,7 @@ __all__ = [
     "NameTerms",
     "Normalise",
     "OnlineSoftmax",
+    "OnlineSum",
     "Pack",
     "PackOperands",
     "Pad",
