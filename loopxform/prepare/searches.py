@@ -62,7 +62,6 @@ from loopxform.ir.visit import (
 from loopxform.records import record
 from loopxform.source import Loc
 
-
 PARTS = (1 << 22, 1 << 26)
 """Where a search is cut: a device asks the first part in about the time of some launches, and each
 part in much less time than the next one."""

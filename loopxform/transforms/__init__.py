@@ -58,6 +58,7 @@ from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.if_convert import IfConvert
 from loopxform.transforms.restructure.interchange import Interchange
 from loopxform.transforms.restructure.merge_copy import MergeCopy
+from loopxform.transforms.restructure.name_condition import NameCondition
 from loopxform.transforms.restructure.name_terms import NameTerms
 from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.peel import Peel
@@ -139,6 +140,7 @@ STEPS: dict[str, type[Step]] = {
         OnlineSoftmax,
         Distribute,
         DistributeGuard,
+        NameCondition,
         DeferUpdate,
         IfConvert,
         ForwardSubstitute,
@@ -255,6 +257,7 @@ __all__ = [
     "LookBack",
     "MapTo",
     "MergeCopy",
+    "NameCondition",
     "NameTerms",
     "Normalise",
     "OnlineSoftmax",

@@ -15,7 +15,7 @@ from dataclasses import replace
 from loopxform.frontend.lower.accesses import Access, Accesses, Refused
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, cases, extremes
-from loopxform.frontend.lower.strides import both_signs, divide, is_mixed, quotient, stride_lists
+from loopxform.frontend.lower.strides import both_signs, is_mixed, stride_lists
 from loopxform.frontend.parsed import Note
 from loopxform.ir.affine import Monomial, Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
@@ -28,6 +28,7 @@ from loopxform.ir.nodes import (
     Stmt,
 )
 from loopxform.ir.printer import expr_text
+from loopxform.ir.quotients import divide, quotient
 from loopxform.ir.visit import map_body, map_exprs, walk
 
 

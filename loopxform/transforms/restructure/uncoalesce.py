@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.frontend.lower.strides import divide
 from loopxform.ir.affine import Poly, poly, to_expr, value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Load, Var
 from loopxform.ir.printer import expr_text
+from loopxform.ir.quotients import divide
 from loopxform.ir.types import INT
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
