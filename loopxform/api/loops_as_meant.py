@@ -33,6 +33,7 @@ from loopxform.ir.nodes import (
     For,
     Function,
     If,
+    Load,
     Opaque,
     Stmt,
     Var,
@@ -110,12 +111,37 @@ def _rows_and_columns(fn: Function) -> Function:
     is asked of the caller."""
     fixed = _fixed(fn)
     while True:
-        divided = (s.path for s in loops(fn) if is_divided(fn, s.loop))
+        every = (s for s in loops(fn) if is_divided(fn, s.loop))
+        divided = (s.path for s in every if _passes_nothing_on(s.loop))
         steps = (Uncoalesce(_reference(fn, path)) for path in divided)
         step = next((s for s in steps if _is_legal_if_asked(fn, s, fixed)), None)
         if step is None:
             return fn
         fn = step.rewrite(replace(fn, assumes=(*fn.assumes, *step.open_questions(fn))))
+
+
+def _passes_nothing_on(loop: For) -> bool:
+    """Whether iterations set no scalar that the next one may read, and no elements that data name:
+    those that do are computed in parts, of one loop rather than of two."""
+    fresh: set[str] = set(declared(loop.body)) | {
+        s.var for _, s in walk(loop.body) if isinstance(s, For)
+    }
+    changing = _scalars(loop.body)
+    for s in loop.body:
+        if reads((s,)) & (changing - fresh):
+            return False
+        if isinstance(s, Assign) and not s.op:
+            fresh |= writes((s,))
+    targets = (s.target for _, s in walk(loop.body) if isinstance(s, Assign))
+    subscripts = (i for t in targets if isinstance(t, Load) for i in t.index)
+    named = any(list(loads(i)) for i in subscripts)
+    return not named and changing <= fresh
+
+
+def _scalars(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """The scalars that a body sets."""
+    every = (s for _, s in walk(body) if isinstance(s, Assign))
+    return frozenset(s.target.name for s in every if isinstance(s.target, Var))
 
 
 def _is_legal_if_asked(fn: Function, step: Uncoalesce, fixed: frozenset[str]) -> bool:

@@ -78,6 +78,10 @@ def _sweep(seed: int, number: int) -> None:
 
 
 STAY = {
+    "sums over rows and columns": "int s = 0;"
+    " for (int t = 0; t < n*m; t++) { s += b[t % m]; a[t] = s; }",
+    "elements that data name": "for (int t = 0; t < n*m; t++) a[b[t]] += t / m;",
+    "the column before": "int j = 0; for (int t = 0; t < n*m; t++) { a[t] = j; j = t % m; }",
     "under a condition": "int t = 0; for (int i = 0; i < n; i++) if (b[i] > 9) a[t++] = i;",
     "growing by what grows": "int t = 0; for (int i = 0; i < n; i++) { a[t] = i; t += i; }",
     "set again": "int t = 9; for (int i = 0; i < n; i++) { a[t]++; t++; if (b[i] > 9) t = 2; }",
