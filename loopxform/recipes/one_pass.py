@@ -18,7 +18,7 @@ from loopxform.recipes.versions import REFUSALS, time_of
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import OnlineSum, possible
-from loopxform.transforms.reductions.online_sum import softmax_loops
+from loopxform.transforms.reductions.softmax_rows import softmax_loops
 
 
 def in_one_pass(nest: Nest, found: Grouped, limits: Limits, options: Options) -> Tiled | None:
