@@ -1,7 +1,7 @@
 """Rows of which two loops find the largest element and sum up exponentials less that.
 
-    for j: top = max(top, x(j));  for j: { y[j] = exp(x(j) - top); sum += y[j] }
-    for j: y[j] /= sum
+for j: top = max(top, x(j));  for j: { y[j] = exp(x(j) - top); sum += y[j] }
+for j: y[j] /= sum
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ def row_of(fn: Function, first: LoopSite, second: LoopSite) -> Row | str:
     a, b = first.path[-1], second.path[-1]
     if not around or a >= b:
         return "the two loops do not follow each other in one body"
+    if first.loop.live_out:
+        return f"'{first.loop.var}' is read after its loop"
     body = parent.body if isinstance(parent, For) else fn.body
     largest, weights = _largest(first.loop), _weights(second.loop)
     if largest is None:
@@ -224,7 +226,9 @@ def _disturbed(row: Row) -> str:
     between = (*row.body[a + 1 : b], *row.body[b + 1 : c])
     if not all(isinstance(s, Decl | Assign) for s in between):
         return "there are other statements between the loops"
-    fixed = (names(row.score) | {row.top}) - {row.var}
+    second = row.body[b]
+    assert isinstance(second, For)
+    fixed = (names(row.score) | {row.top}) - {row.var} | names(second.lo) | names(second.hi)
     if row.store is not None:
         fixed |= {n for i in row.store.index for n in names(i)} - {row.var}
         same = [x for x in loads(row.score) if x.array == row.store.array]

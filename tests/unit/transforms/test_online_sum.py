@@ -21,6 +21,7 @@ def row(*parts: str, params: str = PARAMS) -> str:
     return "#include <math.h>\n" + c(" ".join(parts), params)
 
 
+TO_E = [part.replace("< n", "< e") for part in (TOP, WEIGHTS, DIVISION)]
 SOFTMAX = row(TOP, WEIGHTS, DIVISION)
 
 LISTINGS = {
@@ -47,6 +48,14 @@ REFUSALS = {
     "not-all": (row(TOP.replace("j = 1", "j = 2"), WEIGHTS, DIVISION), STEP),
     "stored-between": (row(TOP, WEIGHTS, "x[1] = 3;", DIVISION), STEP),
     "read-between": (row(TOP, WEIGHTS, "z[0] = y[0];", DIVISION), STEP),
+    "bound-that-changes": (
+        row("int e = n;", TO_E[0], "e = e - 1;", TO_E[1], TO_E[2]),
+        STEP,
+    ),
+    "counter-that-is-read": (
+        row("int j;", TOP.replace("int j", "j"), WEIGHTS, DIVISION, "z[0] = j;"),
+        STEP,
+    ),
     "changed-between": (row(TOP, WEIGHTS, "top = 3;", DIVISION), STEP),
     "other-division": (row(TOP, WEIGHTS, DIVISION.replace("l = 0", "l = 1")), STEP),
     "neighbour": (row(TOP, WEIGHTS, DIVISION.replace("/= s", "= y[l] + y[n-1]")), STEP),
