@@ -36,7 +36,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,7 +50,7 @@ CC = ("-O1", "-ffp-contract=off", "-w")
 @dataclass(frozen=True)
 class Program:
     """A file, and how it is compiled and run. Of what it prints, lines that match `unlike` differ
-    from run to run."""
+    from run to run. The text of the files `before` stands in front of one that others include."""
 
     name: str
     file: Path
@@ -60,6 +60,7 @@ class Program:
     beside: tuple[Path, ...] = ()
     arguments: tuple[str, ...] = ()
     unlike: str = ""
+    before: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -149,6 +150,7 @@ def require_there(p: argparse.ArgumentParser, args: argparse.Namespace) -> None:
 def meant(args: argparse.Namespace) -> list[Program]:
     """Those of the table, else those of the paths."""
     programs = listed(args.programs, args.paths[0]) if args.programs else found(args)
+    programs = [joined(p) for p in programs]
     return [p for p in programs if not args.only or p.name in args.only.split(",")]
 
 
@@ -184,9 +186,19 @@ def listed(table: Path, folder: Path) -> list[Program]:
             tuple(folder / b for b in (*said.get("beside", ()), *p.get("beside", ()))),
             tuple(p.get("arguments", ())),
             p.get("unlike", said.get("unlike", "")),
+            tuple(folder / b for b in p.get("before", ())),
         )
         for name, p in said["programs"].items()
     ]
+
+
+def joined(program: Program) -> Program:
+    """The program with all of its text in one file."""
+    if not program.before:
+        return program
+    whole = Path(tempfile.mkdtemp(prefix="programs-"), program.file.name)
+    whole.write_bytes(b"\n".join(f.read_bytes() for f in (*program.before, program.file)))
+    return replace(program, file=whole)
 
 
 # ---------------------------------------------------------------- what becomes of one

@@ -1,7 +1,7 @@
 """Reductions at a loop: `s = s op e` with op associative and commutative, s used for nothing else.
 
     recognised: s += e, s -= e, s *= e, s = s op e, s = e op s   (op: + * & | ^ && ||)
-                s = s op e op f, s = s + e - f
+                s = s op e op f, s = s + e - f - g
                 s = fmin(s, e), s = e < s ? e : s (each orientation), if (e < s) s = e
                 if (e < s) { s = e; k = f; }: k goes with s (`extrema`)
     where e does not read s, and every other access of s in the loop is such an update with the
@@ -34,6 +34,7 @@ from loopxform.ir.nodes import (
     Opaque,
     Select,
     Stmt,
+    Un,
     Var,
 )
 from loopxform.ir.printer import expr_text
@@ -272,8 +273,8 @@ def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:
     match value:
         case Bin("-", left, right) if left == target:
             return "+", right
-        case Bin("-", left, right) if (rest := _without(target, left, "+")) is not None:
-            return "+", Bin("-", rest, right)
+        case Bin("+" | "-") if (rest := _beside(target, value)) is not None:
+            return "+", rest
         case Bin(op, _, _) if op in OPERATORS:
             rest = _without(target, value, op)
             return None if rest is None else (op, rest)
@@ -287,6 +288,29 @@ def _operand(target: Expr, value: Expr) -> tuple[str, Expr] | None:
             if which is None:
                 return None
             return (which if orelse == target else opposite(which)), e
+        case _:
+            return None
+
+
+def subtracts(s: Assign) -> bool:
+    """Whether an update takes its operand away: `s = s - e`, `s -= e`."""
+    return s.op == "-" or (
+        not s.op and isinstance(s.value, Bin) and s.value.op == "-" and s.value.left == s.target
+    )
+
+
+def _beside(target: Expr, value: Expr) -> Expr | None:
+    """What a sum adds to its first operand `target`: `a + b - c` of `s + a + b - c`."""
+    match value:
+        case Bin("+", left, right) if left == target:
+            return right
+        case Bin("+", left, right) if right == target:
+            return left
+        case Bin("-", left, right) if left == target:
+            return Un("-", right)
+        case Bin("+" | "-" as op, left, right):
+            rest = _beside(target, left)
+            return None if rest is None else Bin(op, rest, right)
         case _:
             return None
 

@@ -3,6 +3,7 @@
     for i: for j: { ...; c[at] = s; at += 1; }   ->   for i: for j: { ...; c[i, j] = s; }
     p = 0; for k: { s += a[p]; p += lda; }       ->   for k: s += a[k, 0]
     end = min(len[i], u); for k < end            ->   for k < min(len[i], u)
+    for t < n*m: c[t / m, t % m] = 0             ->   for i < n: for j < m: c[i, j] = 0
 
 What grows by the same amount in each iteration has a closed form (step `substitute`), loop by loop
 from the innermost; bounds that variables hold, tiles that count from 0 and windows that are cut at
@@ -32,6 +33,7 @@ from loopxform.ir.nodes import (
     For,
     Function,
     If,
+    Load,
     Opaque,
     Stmt,
     Var,
@@ -55,12 +57,14 @@ from loopxform.ir.visit import (
 )
 from loopxform.prepare.absolute_tiles import with_absolute_tiles
 from loopxform.prepare.blocked_loops import unblocked
+from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.known_bounds import with_known_bounds
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_bodies
 from loopxform.prepare.whole_windows import with_whole_windows
-from loopxform.transforms import Derivation, Normalise, Substitute
+from loopxform.transforms import Derivation, Normalise, Substitute, Uncoalesce
 from loopxform.transforms.edges.bounds import ends_of, trips_to
+from loopxform.transforms.restructure.uncoalesce import is_divided
 
 MOST = 32
 """Variables of loops that are replaced in a function."""
@@ -76,7 +80,7 @@ def with_loops_as_meant(fn: Function) -> Function:
 def as_meant(fn: Function) -> Function:
     """That, under what is assumed of its sizes: of loops that are unrolled by hand, or blocked, as
     they are once that is undone."""
-    meant = with_loops_as_meant(fn)
+    meant = with_loops_as_meant(with_extrema_apart(fn))
     read = unblocked(rerolled(Derivation(whole_bodies(meant)))).function
     return with_assumptions(meant, read)
 
@@ -92,13 +96,58 @@ def _meant(fn: Function) -> Function:
             break
         done = done.then(step)
     bounded = with_known_bounds(_in_loops_that_run(done.function))
-    found = with_whole_windows(with_absolute_tiles(bounded, _fixed(bounded)))
+    rows = _rows_and_columns(bounded)
+    found = with_whole_windows(with_absolute_tiles(rows, _fixed(rows)))
     if found == read:
         return fn
     numbered = _numbered(found)
     plain = forward_values(numbered, symbols(numbered))
     made = _as_matrices(_without_dead(_in_loops_that_run(plain)))
     return replace(made, start=None, as_written=fn.as_written or fn)
+
+
+def _rows_and_columns(fn: Function) -> Function:
+    """Loops over the elements of matrices as loops over rows and columns; that these have elements
+    is asked of the caller."""
+    fixed = _fixed(fn)
+    while True:
+        every = (s for s in loops(fn) if is_divided(fn, s.loop))
+        divided = (s.path for s in every if _passes_nothing_on(s.loop))
+        steps = (Uncoalesce(_reference(fn, path)) for path in divided)
+        step = next((s for s in steps if _is_legal_if_asked(fn, s, fixed)), None)
+        if step is None:
+            return fn
+        fn = step.rewrite(replace(fn, assumes=(*fn.assumes, *step.open_questions(fn))))
+
+
+def _passes_nothing_on(loop: For) -> bool:
+    """Whether iterations set no scalar that the next one may read, and no elements that data name:
+    those that do are computed in parts, of one loop rather than of two."""
+    fresh: set[str] = set(declared(loop.body)) | {
+        s.var for _, s in walk(loop.body) if isinstance(s, For)
+    }
+    changing = _scalars(loop.body)
+    for s in loop.body:
+        if reads((s,)) & (changing - fresh):
+            return False
+        if isinstance(s, Assign) and not s.op:
+            fresh |= writes((s,))
+    targets = (s.target for _, s in walk(loop.body) if isinstance(s, Assign))
+    subscripts = (i for t in targets if isinstance(t, Load) for i in t.index)
+    named = any(list(loads(i)) for i in subscripts)
+    return not named and changing <= fresh
+
+
+def _scalars(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """The scalars that a body sets."""
+    every = (s for _, s in walk(body) if isinstance(s, Assign))
+    return frozenset(s.target.name for s in every if isinstance(s.target, Var))
+
+
+def _is_legal_if_asked(fn: Function, step: Uncoalesce, fixed: frozenset[str]) -> bool:
+    asked = step.open_questions(fn)
+    known = replace(fn, assumes=(*fn.assumes, *asked))
+    return all(names(e) <= fixed for e in asked) and not step.check(known)
 
 
 def _next(fn: Function) -> Substitute | None:

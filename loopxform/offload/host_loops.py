@@ -42,6 +42,7 @@ from loopxform.transforms import (
     Derivation,
     Distribute,
     DistributeGuard,
+    NameCondition,
     possible,
 )
 from loopxform.transforms.restructure.places import place_text
@@ -247,13 +248,30 @@ def _spread(program: Program, s: For) -> bool:
 
 
 def _guarded(program: Program, path: Path, s: If) -> bool:
-    """Gives the statements under a condition on data that condition; False where it stays."""
-    if _chosen(program, s) or not _holds_spread(program, s):
+    """Gives the statements under a condition on data that condition, or that a scalar that the host
+    reads where a loop inside can be computed in parts; False where it stays."""
+    if _chosen(program, s):
         return False
+    if not _holds_spread(program, s):
+        return _holds_parts(program, s) and _named(program, path, s)
     w = Work(program.derivation.titled("Conditions on data inside the nests"), {})
     done = w.attempt(DistributeGuard(place_text(path)))
     program.derivation = told_apart(w.derivation)
     return done
+
+
+def _named(program: Program, path: Path, s: If) -> bool:
+    """Gives a condition a scalar, where a loop that it guards is computed in parts then; False
+    where none is."""
+    before, inner = program.derivation, [x for x in (*s.then, *s.orelse) if isinstance(x, For)]
+    w = Work(before.titled("Conditions on data that the host reads"), {})
+    if not w.attempt(NameCondition(place_text(path))):
+        return False
+    program.derivation = w.derivation
+    if any(in_parts(program, x) or in_scans(program, x) for x in inner):
+        return True
+    program.derivation = before
+    return False
 
 
 def _chosen(program: Program, s: If) -> bool:

@@ -7,7 +7,12 @@
     while (i < hi && !c(i)) i++;           for (k = lo; k < hi; k++) if (c(k)) if (k < at) at = k;
                                            i = lo < hi ? at : lo;
 
-All iterations are asked, in any order; so what is asked must be defined for those that C does not
+Those behind the first so many (`PARTS`) are asked only where these have no hit:
+
+    at = hi;  for (i = 0; i < min(hi, C); i++) if (c(i)) if (i < at) at = i;
+    if (C < hi) { before = at;  for (i = C; i < hi; i++) if (before == hi) if (c(i)) ... }
+
+Iterations are asked in any order; so what is asked must be defined for those that C does not
 get to (`readable`). Searches in loops stay what they are: others run at the same time.
 """
 
@@ -39,7 +44,7 @@ from loopxform.ir.nodes import (
     While,
 )
 from loopxform.ir.renaming import rename
-from loopxform.ir.types import Scalar
+from loopxform.ir.types import INT, Scalar
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     Path,
@@ -56,6 +61,10 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.source import Loc
+
+PARTS = (1 << 22, 1 << 26)
+"""Where a search is cut: a device asks the first part in about the time of some launches, and each
+part in much less time than the next one."""
 
 
 @record
@@ -232,9 +241,30 @@ def _made(
     else:
         over = For(counter, start, found.end, Const(1), body, type=type, origin=origin)
     begin = Assign(Var(first), found.end, label="S", origin=origin)
+    parts = tuple(_in_parts(fn, over, first, found.end, _own(fn, found)))
     runs = _all((*opened, Bin("<", start, found.end)))
     after = _after(fn, found, Select(runs, _last(found, first), start), exits, first)
-    return replace_at(fn, path, (Decl(first, type, origin=origin), begin, over, *after))
+    return replace_at(fn, path, (Decl(first, type, origin=origin), begin, *parts, *after))
+
+
+def _in_parts(fn: Function, over: For, first: str, end: Expr, type: Scalar) -> Iterator[Stmt]:
+    """The loop over all iterations; where there may be many, over some of them first, and over the
+    others only where those have no hit."""
+    start, last = value_of(over.lo), value_of(end)
+    cut = next((c for c in PARTS if start is not None and 0 <= start < c), None)
+    if cut is None or type.bytes < INT.bytes or (last is not None and last <= cut):
+        yield over
+        return
+    before, later = fresh(fn, f"{first}_before"), Const(cut)
+    yield replace(over, hi=Bin("min", end, later))
+    missed = If(Bin("==", Var(before), end), over.body, origin=over.origin)
+    rest = replace(over, lo=later, body=(missed,))
+    more = (
+        Decl(before, type, origin=over.origin),
+        Assign(Var(before), Var(first), label="S", origin=over.origin),
+        *_in_parts(replace(fn, body=(*fn.body, Decl(before, type))), rest, first, end, type),
+    )
+    yield If(Bin("<", later, end), more, origin=over.origin)
 
 
 def _all(conditions: Sequence[Expr]) -> Expr:

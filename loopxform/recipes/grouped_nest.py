@@ -19,6 +19,7 @@ from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 
 IN_LOCAL_MEMORY = "groups, arrays in local memory"
+ONE_PASS = "groups, one pass for largest elements and sums"
 IN_STEP = ("large arrays", "arrays", "small arrays")
 """What groups have in local memory whose work-items sum up in step: the fewer run at a time, the
 more."""
@@ -32,7 +33,7 @@ class Grouped:
     `alone` where that is all there is; the `label` of that version. `little` is the nest for
     smaller arrays, of which more groups run at a time. `rows` are the nest with so many `words` of
     rows in the registers of a work-item, the shortest first, `tiles` it with a group for several
-    of them."""
+    of them, `once` it in one pass for the largest element of a row and a sum of exponentials."""
 
     tiled: Tiled
     outer: Expr
@@ -47,6 +48,7 @@ class Grouped:
     rows: tuple[Grouped, ...] = ()
     words: int = 0
     tiles: tuple[RowTiles, ...] = ()
+    once: Tiled | None = None
 
     @property
     def least_in_registers(self) -> int | None:
@@ -66,6 +68,7 @@ class Grouped:
         rows |= {x.label: x.tiled for x in self.tiles}
         few = {} if self.little is None else self.little.kinds
         local = {} if self.local is None else {self.label: self.local}
+        local |= {} if self.once is None else {ONE_PASS: self.once}
         return {**few, "groups": self.tiled, **local, **rows}
 
 

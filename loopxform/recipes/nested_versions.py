@@ -41,6 +41,7 @@ from loopxform.recipes.deriving import Work
 from loopxform.recipes.grouped_nest import (
     IN_LOCAL_MEMORY,
     IN_STEP,
+    ONE_PASS,
     Grouped,
     counted,
 )
@@ -52,6 +53,7 @@ from loopxform.recipes.in_step import (
     unroll_in_parts,
     with_terms_apart,
 )
+from loopxform.recipes.one_pass import in_one_pass
 from loopxform.recipes.register_versions import in_registers
 from loopxform.recipes.row_tiles import in_row_tiles
 from loopxform.recipes.tile_nest import Tiled, one_nest
@@ -100,7 +102,8 @@ def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Group
     if found is None:
         return None
     tiles = in_row_tiles(nest, limits, options, found.least_in_registers)
-    return replace(found, tiles=tuple(tiles))
+    once = in_one_pass(nest, found, limits, options)
+    return replace(found, tiles=tuple(tiles), once=once)
 
 
 def _of_groups(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
@@ -343,7 +346,8 @@ def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Ver
     """A group for each iteration, with arrays in local memory where they fit."""
     about, little = "a group for each iteration", found.little
     smaller = [] if little is None else _groups(little, guard, limits)
-    plain = Version("groups", about, found.tiled.derivation, guard, time_text(found.tiled, limits))
+    label, whole = ("groups", found.tiled) if found.once is None else (ONE_PASS, found.once)
+    plain = Version(label, about, whole.derivation, guard, time_text(whole, limits))
     if found.local is None:
         return [plain]
     local = _of_arrays(found, guard, limits)

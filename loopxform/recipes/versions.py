@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial, reduce
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
@@ -372,8 +373,13 @@ def time_text(done: Tiled, limits: Limits) -> str:
     known where a reduction is split."""
     if "Rk" in done.sizes or limits.warp < 2:
         return ""
-    time, scale = _terms(done, limits).time, microseconds(limits)
+    time, scale = time_of(done, limits), microseconds(limits)
     return f"{float(time):.4g} segments" if scale is None else f"{float(time) * scale:.4g} us"
+
+
+def time_of(done: Tiled, limits: Limits) -> Fraction:
+    """What the model says of the time of a nest, in segments."""
+    return _terms(done, limits).time
 
 
 def _terms(done: Tiled, limits: Limits) -> Cost:

@@ -36,6 +36,7 @@ from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
+from loopxform.transforms.reductions.online_sum import OnlineSum
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
@@ -57,6 +58,7 @@ from loopxform.transforms.restructure.hoist import Hoist
 from loopxform.transforms.restructure.if_convert import IfConvert
 from loopxform.transforms.restructure.interchange import Interchange
 from loopxform.transforms.restructure.merge_copy import MergeCopy
+from loopxform.transforms.restructure.name_condition import NameCondition
 from loopxform.transforms.restructure.name_terms import NameTerms
 from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.peel import Peel
@@ -73,6 +75,7 @@ from loopxform.transforms.restructure.specialise import Specialise
 from loopxform.transforms.restructure.split import Split
 from loopxform.transforms.restructure.stripmine import Stripmine
 from loopxform.transforms.restructure.substitute import Substitute
+from loopxform.transforms.restructure.uncoalesce import Uncoalesce
 from loopxform.transforms.restructure.unit_loop import UnitLoop
 from loopxform.transforms.restructure.unroll import Unroll
 from loopxform.transforms.restructure.unsplit import Unsplit
@@ -120,6 +123,7 @@ STEPS: dict[str, type[Step]] = {
         Stripmine,
         Interchange,
         Coalesce,
+        Uncoalesce,
         Skew,
         Reroll,
         Reverse,
@@ -136,6 +140,7 @@ STEPS: dict[str, type[Step]] = {
         OnlineSoftmax,
         Distribute,
         DistributeGuard,
+        NameCondition,
         DeferUpdate,
         IfConvert,
         ForwardSubstitute,
@@ -157,6 +162,7 @@ STEPS: dict[str, type[Step]] = {
         ReduceThenScan,
         ChainChunks,
         RowSums,
+        OnlineSum,
         AtomicUpdates,
         PrivatiseUpdates,
         WidenUpdates,
@@ -251,9 +257,11 @@ __all__ = [
     "LookBack",
     "MapTo",
     "MergeCopy",
+    "NameCondition",
     "NameTerms",
     "Normalise",
     "OnlineSoftmax",
+    "OnlineSum",
     "Pack",
     "PackOperands",
     "Pad",
@@ -302,6 +310,7 @@ __all__ = [
     "TimeTile",
     "TrackExtremum",
     "TurnAccesses",
+    "Uncoalesce",
     "Unfold",
     "UnitLoop",
     "Unroll",

@@ -11,10 +11,13 @@ import loopxform as lx
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
+from loopxform.prepare import searches
 from loopxform.prepare.searches import searches_as_reductions
+from loopxform.runtime.kernel import CompiledKernel
+from loopxform.runtime.selection import choose
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
-from loopxform.verify.cref import CSource
+from loopxform.verify.cref import CSource, Library
 from loopxform.verify.group.execute import execute
 from loopxform.verify.interp import Program
 
@@ -63,7 +66,8 @@ def test_as_the_c_program(name: str) -> None:
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("name", ["place", "descent", "of-what-is-computed"])
-def test_without_races(name: str) -> None:
+def test_without_races(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "PARTS", (20,))
     plan = emit.kernel(done(name).derivation)
     sizes = ({"n": n, "key": key} for n in (1, 2, 37) for key in (5, 1000000))
     given = [arguments(plan.start, s, 5) for s in sizes]
@@ -83,6 +87,28 @@ def test_in_the_executor_of_groups(name: str) -> None:
     Program(plan.start).run(expected)
     execute(plan, args, seed=3)
     assert not compare(expected, args)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["of-what-is-computed"])
+def test_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is behind a part with a hit is not asked, and what is in front of one is."""
+    monkeypatch.setattr(searches, "PARTS", (7, 300))
+    plan = emit.kernel(done(name).derivation, fp=SEPARATE)
+    assert sum("first_before" in k.text for k in plan.kernels) >= 2
+    compiled, reference = (
+        CompiledKernel(plan, choose()),
+        Library(CSource(text=text(name)), [plan.start]),
+    )
+    for n in (0, 6, 7, 8, 299, 300, 301, 9000):
+        for at in (0, 6, 7, 299, 300, 8000):
+            args = arguments(plan.start, {"n": n, "key": 5}, 1)
+            args["a"][:] = 1
+            args["a"][at:] = 9
+            expected = copy.deepcopy(args)
+            reference.run("f", expected)
+            compiled(**args)
+            assert not compare(expected, args), (n, at)
 
 
 HOW_FAR = "search for the first i with a[i] > 3, but it is not known that a[i] is there in all "

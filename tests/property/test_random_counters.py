@@ -78,6 +78,10 @@ def _sweep(seed: int, number: int) -> None:
 
 
 STAY = {
+    "sums over rows and columns": "int s = 0;"
+    " for (int t = 0; t < n*m; t++) { s += b[t % m]; a[t] = s; }",
+    "elements that data name": "for (int t = 0; t < n*m; t++) a[b[t]] += t / m;",
+    "the column before": "int j = 0; for (int t = 0; t < n*m; t++) { a[t] = j; j = t % m; }",
     "under a condition": "int t = 0; for (int i = 0; i < n; i++) if (b[i] > 9) a[t++] = i;",
     "growing by what grows": "int t = 0; for (int i = 0; i < n; i++) { a[t] = i; t += i; }",
     "set again": "int t = 9; for (int i = 0; i < n; i++) { a[t]++; t++; if (b[i] > 9) t = 2; }",
@@ -93,6 +97,21 @@ STAY = {
 @pytest.mark.parametrize("case", STAY)
 def test_what_stays(case: str) -> None:
     assert compared(f"void f({PARAMS}) {{ {STAY[case]} }}") == (0, 1)
+
+
+ROWS = {
+    "rows and columns": "for (int t = 0; t < n*m; t++) { int i = t / m, j = t % m;"
+    " a[(i + 1)*m + j] += b[t] + i*3 + j; }",
+    "three": "for (int t = 0; t < n*m*3; t++) a[t / 3 % m*20 + t % 3 + t / (3*m)*3] += t % (3*m);",
+    "by what is left": "for (int t = 0; t < m*n; t++) { int i = t / n; a[i + (t - i*n)*8] += t; }",
+    "two in turn": "int k = n; for (int t = 0; t < n*m; t++) a[t % m] += t / m;"
+    " for (int t = 0; t < k*m; t++) a[t / m + 40] -= t % m;",
+}
+
+
+@pytest.mark.parametrize("case", ROWS)
+def test_rows_and_columns(case: str) -> None:
+    assert compared(f"void f({PARAMS}) {{ {ROWS[case]} }}") == (1, 0)
 
 
 def test_a_window_whose_start_changes() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from loopxform import loads
+from loopxform.prepare import searches
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.verify.interp import Program
@@ -60,9 +61,11 @@ def arguments(rng: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_random_searches(part: int) -> None:
-    counts = Counter[str]()
+def test_random_searches(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other one is cut into parts."""
+    counts, whole = Counter[str](), searches.PARTS
     for seed in range(80):
+        monkeypatch.setattr(searches, "PARTS", (2, 5) if seed % 2 else whole)
         rng = random.Random(f"{part} {seed}")
         source = text(rng)
         fn = loads(source)["f"].function

@@ -15,7 +15,7 @@ from dataclasses import replace
 from loopxform.frontend.lower.accesses import Access, Accesses, Refused
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, cases, extremes
-from loopxform.frontend.lower.strides import both_signs, divide, is_mixed, quotient, stride_lists
+from loopxform.frontend.lower.strides import both_signs, is_mixed, stride_lists
 from loopxform.frontend.parsed import Note
 from loopxform.ir.affine import Monomial, Poly, constant, poly, to_expr
 from loopxform.ir.nodes import (
@@ -28,6 +28,7 @@ from loopxform.ir.nodes import (
     Stmt,
 )
 from loopxform.ir.printer import expr_text
+from loopxform.ir.quotients import divide, quotient
 from loopxform.ir.visit import map_body, map_exprs, walk
 
 
@@ -201,22 +202,22 @@ def _split_rest(
         if inner is None:
             continue
         index, asked = inner
-        mine = _inside(index[0], levels[0][1], a.context, facts, assume)
+        mine = _inside(index[0], levels[0][1], a.context, facts, here if assume else None)
         if mine is not None:
             return [here, *index], [*asked, *mine]
     return None
 
 
 def _inside(
-    index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
+    index: Poly, extent: Poly, context: Context, facts: Facts, row: Poly | None
 ) -> list[Expr] | None:
     """The conditions under which 0 <= index < extent, whatever `?:` in it choose; None where it
-    cannot be shown."""
+    cannot be shown. They may be asked of the arguments where the `row` is given."""
     out: list[Expr] = []
     for value, where in cases(index, context):
         if _is_contradictory(where, facts):
             continue
-        asked = _value_inside(value, extent, where, facts, assume)
+        asked = _value_inside(value, extent, where, facts, row)
         if asked is None:
             return None
         out += asked
@@ -230,13 +231,14 @@ def _is_contradictory(context: Context, facts: Facts) -> bool:
 
 
 def _value_inside(
-    index: Poly, extent: Poly, context: Context, facts: Facts, assume: bool
+    index: Poly, extent: Poly, context: Context, facts: Facts, row: Poly | None
 ) -> list[Expr] | None:
     lows = extremes(index, context, facts.known, greatest=False)
     above: list[Expr] | None = [] if any(_is_reached(x, context, facts) for x in lows) else None
     if above is None:
-        one = assume and is_stable(to_expr(index), facts.stable)  # column n - 1, or k, of all rows
-        above = _asked(lows, context, facts) if one else None
+        one = row is not None and is_stable(to_expr(index), facts.stable)  # column n - 1 of all
+        asked = lows if one else [x for x in lows if row is not None and _is_diagonal(x, row)]
+        above = _asked(asked, context, facts)
     if above is None:
         return None
     gaps = [
@@ -246,8 +248,14 @@ def _value_inside(
         return above
     if any(map(_has_quotient, gaps)) and any(_is_reached(g, context, facts) for g in gaps):
         return above
-    below = _asked(gaps, context, facts) if assume else None
+    below = None if row is None else _asked(gaps, context, facts)
     return None if below is None else [*above, *below]
+
+
+def _is_diagonal(low: Poly, row: Poly) -> bool:
+    """Whether rows begin where columns do, at an argument: `a[(k + i)*n + k + j]`."""
+    terms = dict(row.terms)
+    return all(c > 0 and terms.get(m) == c for m, c in low.terms if m)
 
 
 def _asked(numbers: list[Poly], context: Context, facts: Facts) -> list[Expr] | None:

@@ -93,8 +93,11 @@ class _Forward:
             case Assign(Var(name), value, op):
                 self.used |= names(value) & values.keys()
                 value = self._shorter(substitute(value, values))
+                before = values.get(name)
+                if op and before is not None:
+                    value = Bin(op, before, value)
                 _forget(values, {name})
-                if not op and self._carries(name, value):
+                if not (op and before is None) and self._carries(name, value):
                     t = self.types[name]
                     same = type_of(value, self.types) == t
                     values[name] = value if same else Cast(t, value)
@@ -212,10 +215,19 @@ def _without(body: tuple[Stmt, ...], used: set[str]) -> tuple[Stmt, ...]:
     if any(isinstance(s, Opaque) for _, s in walk(body)):
         return body
     used = used - {s.var for _, s in walk(body) if isinstance(s, For)}  # loops count with these
-    while dead := {n for n in used - reads(body) if _is_set_where_declared(body, n)}:
+    while dead := {n for n in used - _needed(body) if _is_set_where_declared(body, n)}:
         used = used - dead
         body = map_body(body, lambda s: () if _sets(s) in dead or _is_idle(s) else (s,))
     return body
+
+
+def _needed(body: tuple[Stmt, ...]) -> frozenset[str]:
+    """What statements read, but for the scalar that `+=` changes."""
+    every = [s for _, s in walk(body)]
+    own = [s for s in every if isinstance(s, Assign) and isinstance(s.target, Var) and s.op]
+    values = frozenset[str]().union(*(names(s.value) for s in own))
+    whole = map_body(body, lambda s: () if any(s is x for x in own) else (s,))
+    return values | reads(whole)
 
 
 def _is_idle(s: Stmt) -> bool:

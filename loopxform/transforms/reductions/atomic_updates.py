@@ -19,10 +19,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from loopxform.analysis.reductions import Reduction, operands, reductions
+from loopxform.analysis.reductions import Reduction, operands, reductions, subtracts
 from loopxform.analysis.signed_zeros import never_minus_zero
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Assign, Bin, Call, Cast, Const, Expr, Function, If, Select
+from loopxform.ir.nodes import Assign, Bin, Call, Cast, Const, Expr, Function, If, Select, Un
 from loopxform.ir.types import INT, UINT, ULONG, Scalar, common
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr
@@ -153,7 +153,8 @@ def _atomic(s: Assign | If, operand: Expr, op: str, own: Scalar, step: str) -> A
     type: in another order they may leave the range where the whole does not."""
     (inner,) = (s,) if isinstance(s, Assign) else s.then
     assert isinstance(inner, Assign)
-    value, word = inner.value if inner.op else operand, inner.op or op
+    value = inner.value if inner.op else operand
+    word = "-" if subtracts(inner) else inner.op or op
     if own.is_float and s is inner and isinstance(inner.value, Call) and op in ("min", "max"):
         word = inner.value.name  # fmin
     if own.is_integer and op == "+":
@@ -178,6 +179,8 @@ def _terms(e: Expr, text: Expr, wide: Scalar) -> Expr:
     match e:
         case Bin("+" | "-" as op, left, right) if not _stands_in(text, e):
             return Bin(op, _terms(left, text, wide), _terms(right, text, wide))
+        case Un("-", operand) if not _stands_in(text, e):
+            return Un("-", _terms(operand, text, wide))
         case _:
             return Cast(wide, e)
 

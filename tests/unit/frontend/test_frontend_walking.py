@@ -20,9 +20,9 @@ MEANS = [
     ("if (x[n--]) a[n] = 1;", "n -= 1; if (x[n+1]) a[n] = 1;"),
     # pointers that move
     ("float t = *a++; b[0] = t;", "a_offset = 0; t = a[0]; a_offset += 1; b[0] = t;"),
-    ("a += 2; *a = 1;", "a_offset = 0; a_offset += 2; a[a_offset] = 1;"),
+    ("a += 2; *a = 1;", "a[(long)0+2] = 1;"),
     ("float *p = a + 1; *p++ = 2; p = p + m; p[n] = 3;",
-     "p = 1; a[1] = 2; p += 1; p = p + m; a[p+n] = 3;"),
+     "p = 1; a[1] = 2; p += 1; p = p + m; a[(long)1+1+m+n] = 3;"),
     ("float *p = a; p = b; *p = 1;", "p = 0; p_2 = 0; b[0] = 1;"),
     ("for (float *p = a; p < a + n; p++) *p = 1;", f"{FORWARD} a[p] = 1;"),
     ("float *p; for (p = &a[1]; p <= &a[n]; ++p) *p = p[2];",

@@ -309,7 +309,7 @@ def test_refusal(case: str, golden: Golden) -> None:
 def test_two_extrema_that_one_condition_parts_have_a_remedy() -> None:
     """Which is one: the loop is a reduction then."""
     text = """void f(int n, const float a[restrict n], float out[restrict 2])
-    { float max = a[0], min = a[0]; for (int i = 1; i < n; i++) {
+    { float max = 0, min = 1; for (int i = 1; i < n; i++) {
         if (a[i] > max) max = a[i]; else if (a[i] < min) min = a[i]; }
       out[0] = max; out[1] = min; }"""
     (part,) = loads(text)["f"].offload().parts

@@ -27,6 +27,11 @@ LISTINGS = {
     "histogram": (HISTOGRAM, "atomic-updates i"),
     "forall": (HISTOGRAM, "atomic-updates i", "parallelise i"),
     "difference": (loop("h[a[i] & 7] -= w[i];"), "atomic-updates i"),
+    "difference-in-full": (loop("h[a[i] & 7] = h[a[i] & 7] - w[i];"), "atomic-updates i"),
+    "chain-of-differences": (
+        loop("h[a[i] & 7] = h[a[i] & 7] - w[i] + i - a[i];"),
+        "atomic-updates i",
+    ),
     "chain": (loop("h[a[i] & 7] = h[a[i] & 7] + w[i] - i;"), "atomic-updates i"),
     "chain-of-narrow-sums": (
         loop(
