@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
+from loopxform.api.counted import counted
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function, Opaque, While
 from loopxform.ir.visit import at, names, stmt_exprs, walk
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
-    found = in_order(spelled(judged(fn, seconds), fn), fn, induction=False)
+    as_written = judged(fn, seconds)
+    found = counted(as_written, fn, shared_places(as_written), seconds)
+    found = in_order(spelled(found, fn), fn, induction=False)
     found = in_order(apart(found, routine.file), fn, induction=True)
     return with_given(routine, found)
 
