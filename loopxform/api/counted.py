@@ -3,9 +3,9 @@
     for (y...) { q = out + y*w; for (x...) *q++ = f(y, x); }     the loop over y is parallel
 
 As written the elements are `out[q]`, of which nothing is known; with the loops as they are meant
-they are `out[y*w + x]`. The elements of an iteration are the same, so what holds of the arrays there
-holds here, while scalars are what they are in the loop as it is written: one that counts through
-all iterations still orders them.
+they are `out[y*w + x]`. The elements of an iteration are the same, so what holds of the arrays
+there holds here, while scalars are what they are in the loop as it is written: one that counts
+through all iterations still orders them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
 from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import declared
+from loopxform.source import Loc
 
 
 def counted(
@@ -45,7 +46,7 @@ def counted(
     places = frozenset(v.loc for v in left.values() if v.loc is not None)
     found = {(v.loc, v.var): v for v in judge(meant, seconds, only=places)}
     own = symbols(fn).keys()
-    better = {
+    better: dict[tuple[Loc | None, str], LoopVerdict] = {
         key: _joined(left[key], v, symbols(meant).keys() - own, kept)
         for key, v in found.items()
         if key in left and v.parallel in ENOUGH["reduction"]
@@ -61,8 +62,8 @@ def _arrays(fn: Function) -> frozenset[str]:
 def _joined(
     written: LoopVerdict, closed: LoopVerdict, made: Iterable[str], arrays: frozenset[str]
 ) -> LoopVerdict:
-    """What a loop is by its scalars as they are `written`, and by its arrays in `closed` form, whose
-    subscripts may have variables that no text has."""
+    """What a loop is by its scalars as they are `written`, and by its arrays in `closed` form,
+    whose subscripts may have variables that no text has."""
     reductions = (
         *written.reductions,
         *(r for r in without_subscripts(closed.reductions, made) if r not in written.reductions),
