@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
-from loopxform.api.counted import counted
+from loopxform.api.restated import restated
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function, Opaque, While
 from loopxform.ir.visit import at, names, stmt_exprs, walk
@@ -25,7 +25,7 @@ def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[Loop
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
     as_written = judged(fn, seconds)
-    found = counted(as_written, fn, shared_places(as_written), seconds)
+    found = restated(as_written, fn, shared_places(as_written), seconds)
     found = in_order(spelled(found, fn), fn, induction=False)
     found = in_order(apart(found, routine.file), fn, induction=True)
     return with_given(routine, found)
