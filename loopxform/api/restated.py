@@ -34,7 +34,7 @@ def restated(
 ) -> tuple[LoopVerdict, ...]:
     """The verdicts, better ones for loops of which dependences alone are unknown. `several` are
     places of more than one loop, of which nothing can be told."""
-    left = {
+    left: dict[_Key, LoopVerdict] = {
         (v.loc, v.var): v
         for v in verdicts
         if v.parallel == "unknown" and v.left and v.loc is not None and v.loc not in several

@@ -1,8 +1,10 @@
 """Pointers that each iteration sets before it uses them belong to the iteration.
 
     char *p; for (y...) { p = rows[y]; ... }   ->   for (y...) { char *p@; p@ = rows[y]; ... }
+    void f(char *p) { p = a + n; ... }         ->   void f(char *p) { char *p@ = a + n; ... }
 
 What one iteration leaves in such a pointer no other reads, nor does anything behind the loop.
+Likewise nobody reads a parameter that is set first.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import LOOPS
-from loopxform.frontend.desugar.names import Fresh, governed
+from loopxform.frontend.desugar.names import Fresh, declared, exposed, governed, mentioned
 from loopxform.frontend.names.liveness import Use, sequence
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.syntax.tree import every, statements
@@ -25,7 +27,10 @@ def with_own_pointers(node: c_ast.FuncDef, fresh: Fresh) -> None:
     belongs to."""
     decls = [d for d in every(node.body) if isinstance(d, c_ast.Decl) and _is_local_pointer(d)]
     whole = list(every(node.body))
-    if not decls or not any(isinstance(n, LOOPS) for n in whole) or any(map(_is_openmp, whole)):
+    if any(map(_is_openmp, whole)):
+        return
+    _set_first(node, whole, fresh)
+    if not decls or not any(isinstance(n, LOOPS) for n in whole):
         return
     variables, told = Variables(node, {}), governed(node.body)
     free = [d for d in decls if _is_by_name(d, variables) and d.name not in told]
@@ -46,6 +51,32 @@ def with_own_pointers(node: c_ast.FuncDef, fresh: Fresh) -> None:
                 done |= {(id(d), id(x)) for x in every(loop) if isinstance(x, LOOPS)}
         if new:
             loop.stmt = build.block([*new, *statements(loop.stmt)], loop.stmt)
+
+
+def _set_first(node: c_ast.FuncDef, whole: list[c_ast.Node], fresh: Fresh) -> None:
+    """Declares variables for the parameters that a function sets before it reads them."""
+    args = node.decl.type.args
+    pointers = {
+        p.name: p
+        for p in (args.params if args is not None else ())
+        if isinstance(p, c_ast.Decl) and isinstance(p.type, c_ast.PtrDecl)
+        if not {"volatile", "_Atomic"} & {*p.type.quals}
+    }
+    items = node.body.block_items or []
+    kept = pointers.keys() - exposed(node.body) - governed(node.body) - declared(node.body)
+    for n, s in enumerate(items):
+        match s:
+            case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name), rvalue=value):
+                if name in kept and name not in mentioned(value):
+                    own = fresh.name(name)
+                    t = build.pointer_to(pointers[name].type.type)
+                    for x in whole:
+                        if isinstance(x, c_ast.ID) and x.name == name:
+                            x.name = own
+                    items[n] = build.local(own, t, s, value)
+        kept -= mentioned(s)
+        if not kept or isinstance(s, c_ast.Label | c_ast.Switch):
+            return
 
 
 def _is_openmp(n: c_ast.Node) -> bool:
