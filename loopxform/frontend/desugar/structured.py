@@ -18,6 +18,7 @@ from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
 from loopxform.frontend.desugar.countdown import counted_down
 from loopxform.frontend.desugar.counted import from_saved_start, from_start
+from loopxform.frontend.desugar.early_exits import with_early_exits
 from loopxform.frontend.desugar.early_steps import stepped_at_the_start, stepped_in_condition
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
@@ -116,6 +117,7 @@ class _Structure:
         """`items` with the counting loops in it as for loops that hold their start."""
         out: list[c_ast.Node] = []
         for s in items:
+            with_early_exits(s, self.scope)
             s = stepped_at_the_start(s, self.scope) or s
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]

@@ -1,4 +1,5 @@
-"""Loops that step their counter before they use it: what they become, and the same as C's."""
+"""Loops that step their counter before they use it, or ask for it at the start of their body: what
+they become, and the same as C's."""
 
 from __future__ import annotations
 
@@ -15,13 +16,21 @@ BECOMES = [
     ("int i = 0; while (i++ < n) a[i] = 1;", "for (i = 0 + 1; i < n + 1; i++) a[i] = 1;"),
     ("int i = n; while (i > 0) { --i; a[i] = 1; }", "for (i = n; i > 0; i--) a[i-1] = 1;"),
     ("int i = n; for (; i; ) { i -= 1; a[i] = 1; }", "for (i = n; i > 0; i--) a[i-1] = 1;"),
+    (
+        "for (int i = 0; i < n; i++) { if (i >= m) break; a[i] = 1; }",
+        "for (i = 0; i < min(n, m); i++) a[i] = 1;",
+    ),
+    (
+        "int i = 0; while (1) { if (i >= n) break; a[i] = 1; i++; }",
+        "for (i = 0; i < n; i++) a[i] = 1;",
+    ),
     ("int i = 0; while (i < n) { i++; a[i] = 1; }", "for (i = 0; i < n; i++) a[i+1] = 1;"),
 ]
 
 
 @pytest.mark.parametrize(("statements", "expected"), BECOMES)
 def test_becomes(statements: str, expected: str) -> None:
-    assert text(statements) == expected
+    assert text(statements, "int n, int m, float *a, float *b") == expected
 
 
 SAME = """
@@ -38,6 +47,10 @@ int f7(int n, int m, int *a) { int i = n; while (i-- > m) a[i] += i; return i; }
 int f8(int n, int m, int *a) { int i = n, s = 0; while (i > 0) { --i; int k = i; while (k > 0) {
   --k; s += a[k] * i; } } return s; }
 int f9(int n, int m, int *a) { n++; while (--n) a[n] += n; return n; }
+int f11(int n, int m, int *a) { int i; for (i = 0; i < n; i++) { if (i > m) break; a[i] += i; }
+  return i; }
+int f12(int n, int m, int *a) { int i = 0; for (;;) { if (i >= n) break; if (i == m) break;
+  a[i] += i; ++i; } return i; }
 int f10(int n, int m, int *a) { for (unsigned i = n; i; ) { i--; a[i] += i; } return n; }
 """
 
@@ -51,6 +64,9 @@ def test_means_the_same() -> None:
 LEFT = [
     # The counter is seen where the loop is left.
     "int i = n; while (i > 0) { --i; if (a[i] > 0) break; a[i] = 1; } a[0] = i;",
+    # The loop sets what is compared, or data say when it ends.
+    "for (int i = 0; i < n; i++) { if (i > m) break; a[i] = 1; if (a[i]) m = m - 1; }",
+    "for (int i = 0; i < n; i++) { if (a[i] > m) break; a[i] = 1; }",
     # It is set, or hidden, on the way.
     "int i = n; while (i > 0) { --i; a[i] = 1; i = i - 1; }",
     "int i = n; while (i > 0) { --i; int i = 2; a[i] = 1; }",
@@ -63,7 +79,7 @@ LEFT = [
 
 @pytest.mark.parametrize("statements", LEFT)
 def test_stays_as_it_is(statements: str) -> None:
-    assert opaques(body(statements)) or "while" in text(statements)
+    assert opaques(body(statements, "int n, int m, float *a")) or "while" in text(statements, "int n, int m, float *a")
 
 
 def _loop(rng: random.Random, n: int) -> str:
