@@ -77,9 +77,11 @@ def _counted(
     """Loops of which arrays alone are unknown, with subscripts that count in closed form."""
     if not left:
         return {}
-    from loopxform.api.loops_as_meant import with_loops_as_meant  # loads steps
+    from loopxform.api.loops_as_meant import as_matrices, with_loops_as_meant  # loads steps
 
     meant = with_loops_as_meant(fn)
+    rows = any(p.array and len(p.shape) > 1 and p.shape[0] is None for p in fn.objects)
+    meant = as_matrices(meant, of_rows=True) if rows else meant
     own = symbols(meant).keys() - symbols(fn).keys()
     return _judged(fn, meant, left, seconds, lambda v, x: _joined(v, x, own, arrays))
 
