@@ -2,12 +2,14 @@
 
     for (y...) { q = out + y*w; for (x...) *q++ = f(y, x); }     the loop over y is parallel
     for (i...) if (a[i] > a[best]) best = i;                     a reduction (argmax of best)
+    for (i = 0; i < h * w; i++) out[i % w][i / w] = in[i];       parallel, where 1 <= w
 
 The elements that the first one sets are `out[q]`, of which nothing is known; where subscripts that
 count are in closed form they are `out[y*w + x]`. An iteration has the same elements, so what holds
 of the arrays there holds here, while scalars are what they are in the loop as it is written: one
 that counts through all iterations still orders them. The second one reads `best` to find it; with
-the value `a[best]` in a variable of its own it is the reduction of a pair (`track-extremum`).
+the value `a[best]` in a variable of its own it is the reduction of a pair (`track-extremum`). The
+third one has the iterations of two loops (`product_loops`).
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from typing import TypeAlias
 
 from loopxform.analysis.spelling import without_subscripts
 from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
-from loopxform.ir.nodes import Function
+from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
+from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import declared
+from loopxform.ir.visit import at, declared, names
 from loopxform.source import Loc
 
 _Key: TypeAlias = tuple[Loc | None, str]
@@ -45,6 +48,9 @@ def restated(
     counted = {k: v for k, v in left.items() if arrays.issuperset(v.left)}
     placed = {k: v for k, v in left.items() if len(v.left) == 1 and arrays.isdisjoint(v.left)}
     better = _counted(fn, counted, arrays, seconds) | _placed(fn, placed, seconds)
+    for key in counted.keys() - better.keys():
+        two = _as_two(fn, counted[key], arrays, seconds)
+        better |= {} if two is None else {key: two}
     return tuple(better.get((v.loc, v.var), v) for v in verdicts)
 
 
@@ -84,6 +90,42 @@ def _counted(
     meant = as_matrices(meant, of_rows=True) if rows else meant
     own = symbols(meant).keys() - symbols(fn).keys()
     return _judged(fn, meant, left, seconds, lambda v, x: _joined(v, x, own, arrays))
+
+
+def _as_two(
+    fn: Function, v: LoopVerdict, arrays: frozenset[str], seconds: float | None
+) -> LoopVerdict | None:
+    """A loop over a product whose iterations are those of two loops, neither of which carries
+    anything: there is a column then."""
+    loop = at(fn, v.path)
+    if not isinstance(loop, For) or not isinstance(_plain(loop.hi), Bin):
+        return None
+    from loopxform.api.loops_as_meant import as_matrices  # loads steps
+    from loopxform.frontend.lower.forward import forward_values
+    from loopxform.prepare.product_loops import as_two_loops
+
+    two = as_two_loops(fn, v.path, loop)
+    if two is None:
+        return None
+    made = as_matrices(forward_values(two.function, symbols(two.function)), of_rows=True)
+    found = {x.var: x for x in judge(made, seconds, at=v.path)}
+    both = [found.get(name) for name in (two.row, two.column)]
+    if not all(x is not None and x.parallel in ENOUGH["privatizable"] for x in both):
+        return None
+    types = symbols(fn)
+    signed = any(not types[n].is_unsigned for n in names(two.width) if n in types)
+    asked = (f"1 <= {expr_text(two.width)}",) if signed else ()
+    own = symbols(made).keys() - types.keys()
+    for x in both:
+        assert x is not None
+        v = _joined(v, x, own, arrays)
+    return replace(v, assumes=tuple(dict.fromkeys((*v.assumes, *asked))))
+
+
+def _plain(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.operand
+    return e
 
 
 def _placed(

@@ -1,5 +1,6 @@
-"""Loops with cursors, which are judged with their subscripts in closed form, and pointers that each
-iteration sets: what is called parallel leaves the same in any order, what it makes private spoilt.
+"""Loops with cursors, which are judged with their subscripts in closed form, pointers that each
+iteration sets, loops over products, arrays of rows: what is called parallel leaves the same in any
+order, what it makes private spoilt.
 """
 
 from __future__ import annotations
@@ -75,6 +76,26 @@ class Cursors:
         return f"{n} += {self.rng.choice(['1', 'M', '2', 'N'])};"
 
 
+def product(rng: random.Random, name: str) -> str:
+    """A function whose loop takes rows and columns from its counter, or counts rows in two
+    dimensions."""
+    at = [rng.choice(["x * N + y", "y * M + x", "x * M + y", "y", "x", "i", "x + y"]) for _ in "ab"]
+    rows = rng.random() < 0.5
+    guard = rng.choice(["", "", "if (x > 0) ", "if (b[i] & 1) "])
+    op = rng.choice(["=", "=", "+="])
+    value = rng.choice(["i", "b[i]", "y", "TARGET + 1", "b[y]"])
+    target = [f"a[{x}][{rng.choice(['0', '2', 'i % 3'])}]" if rows else f"a[{x}]" for x in at]
+    first = f"{guard}{target[0]} {op} {value.replace('TARGET', target[1])};"
+    array = "int (*restrict a)[3]" if rows else "int *restrict a"
+    two = f"for (int y = 0; y < N; y++) for (int x = 0; x < {rng.choice('MMMN')}; x++)"
+    if rows and rng.random() < 0.6:
+        loop = f"{two} {{ int i = y * M + x; {first} }}"
+    else:
+        order = rng.choice(["N * M", "M * N"])
+        loop = f"for (int i = 0; i < {order}; i++) {{ int y = i / M, x = i % M; {first} }}"
+    return f"void {name}(int N, int M, {array}, const int *restrict b)\n{{ {loop} }}"
+
+
 def judged(name: str, text: str) -> Counter[str]:
     """The verdicts on a function, each that is parallel compared with runs."""
     routine = lx.loads(text, "t.c").routine(name)
@@ -117,6 +138,24 @@ def check(seed: int, count: int) -> Counter[str]:
     for n in range(count):
         seen += judged(f"f{n}", Cursors(rng).text(f"f{n}"))
     return seen
+
+
+def check_products(seed: int, count: int) -> Counter[str]:
+    rng, seen = random.Random(seed), Counter[str]()
+    for n in range(count):
+        seen += judged(f"p{n}", product(rng, f"p{n}"))
+    return seen
+
+
+def test_what_loops_over_products_leave() -> None:
+    seen = check_products(5, 40)
+    assert seen["yes"] > 15, seen
+    assert seen["unknown"] + seen["no"] > 5, seen
+
+
+@pytest.mark.slow
+def test_what_more_loops_over_products_leave() -> None:
+    check_products(500, 500)
 
 
 def test_what_cursors_leave() -> None:
