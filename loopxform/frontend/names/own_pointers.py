@@ -67,7 +67,8 @@ def _set_first(node: c_ast.FuncDef, whole: list[c_ast.Node], fresh: Fresh) -> No
     for n, s in enumerate(items):
         match s:
             case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name), rvalue=value):
-                if name in kept and name not in mentioned(value):
+                called = any(isinstance(x, c_ast.FuncCall) for x in every(value))
+                if name in kept and name not in mentioned(value) and not called:
                     own = fresh.name(name)
                     t = build.pointer_to(pointers[name].type.type)
                     for x in whole:

@@ -79,7 +79,9 @@ LEFT = [
 
 @pytest.mark.parametrize("statements", LEFT)
 def test_stays_as_it_is(statements: str) -> None:
-    assert opaques(body(statements, "int n, int m, float *a")) or "while" in text(statements, "int n, int m, float *a")
+    assert opaques(body(statements, "int n, int m, float *a")) or "while" in text(
+        statements, "int n, int m, float *a"
+    )
 
 
 def _loop(rng: random.Random, n: int) -> str:
