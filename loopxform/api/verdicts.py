@@ -92,7 +92,8 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         loop = file.extracted_loops.get(place) if unknown and place is not None else None
         if loop is None:
             continue
-        alone = spelled(judged(loop), loop)
+        as_written = judged(loop)
+        alone = spelled(restated(as_written, loop, shared_places(as_written)), loop)
         made = {x.var for x in alone if x.var != written.get(key(x), x.var)}
         for x in alone:
             there = key(x)

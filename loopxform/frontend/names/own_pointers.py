@@ -17,7 +17,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.desugar.names import Fresh, declared, exposed, governed, mentioned
-from loopxform.frontend.names.liveness import Use, sequence
+from loopxform.frontend.names.liveness import Use
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.syntax.tree import every, statements
 
@@ -27,7 +27,7 @@ def with_own_pointers(node: c_ast.FuncDef, fresh: Fresh) -> None:
     belongs to."""
     decls = [d for d in every(node.body) if isinstance(d, c_ast.Decl) and _is_local_pointer(d)]
     whole = list(every(node.body))
-    if any(map(_is_openmp, whole)):
+    if any(_is_openmp(n) or isinstance(n, c_ast.Goto | c_ast.Label) for n in whole):
         return
     _set_first(node, whole, fresh)
     if not decls or not any(isinstance(n, LOOPS) for n in whole):
@@ -76,7 +76,7 @@ def _set_first(node: c_ast.FuncDef, whole: list[c_ast.Node], fresh: Fresh) -> No
                             x.name = own
                     items[n] = build.local(own, t, s, value)
         kept -= mentioned(s)
-        if not kept or isinstance(s, c_ast.Label | c_ast.Switch):
+        if not kept:
             return
 
 
@@ -110,7 +110,7 @@ def _belongs(
     parts = (getattr(loop, part, None) for part in ("init", "cond", "next"))
     if any(means(x) for part in parts if part is not None for x in every(part)):
         return False
-    first = sequence(statements(loop.stmt), means, Use.NONE)
+    first = variables.liveness.first(statements(loop.stmt), id(d))
     return first is not Use.READ and not variables.live_after([loop], d)
 
 

@@ -33,6 +33,11 @@ POINTERS = {
     "void f(byte *in, byte *out, int n, int m) { byte *p = in; int r, c;"
     " for (r = 0; r < n; r++) { if (in[r]) p = out + r * m;"
     " for (c = 0; c < m; c++) p[c] = 0; } }": "unknown",
+    "void f(byte *in, byte *out, int n, int m) { byte *p = in; int r, c;"
+    " for (r = 0; r < n; r++) { if (in[r]) goto skip; p = out + r * m; skip:"
+    " for (c = 0; c < m; c++) p[c] = 0; } }": "unknown",
+    "void f(int n, double *p, double *q) { if (n > 9) goto end; q = p + n; end:"
+    " for (int i = 0; i < n; i++) q[i] = p[i]; }": "unknown",
     # Parameters that are set first.
     "void f(int n, double *p, double *q) { q = p + n;"
     " for (int i = 0; i < n; i++) q[i] = p[i]; }": "yes",
