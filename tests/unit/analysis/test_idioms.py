@@ -256,3 +256,13 @@ def test_text_names_what_the_verdict_does_not() -> None:
     for statements, words in told.items():
         (v,) = loads(body(statements))["f"].check()
         assert named(v) == words
+
+
+def test_loops_around_one_that_returns_are_searches() -> None:
+    inner = "for (int j = 0; j < m; j++)"
+    head = "int f(int n, int m, int x, int a[n][m]) { int k = 0; for (int i = 0; i < n; i++)"
+    found = names_of(f"{head} {inner} if (a[i][j] == x) return i * m + j; return k; }}")
+    assert found == "search for the first i with a[i, j] == x"
+    counting = f"{{ k++; {inner} if (a[i][j] == x) return k; }}"
+    assert names_of(f"{head} {counting} return k; }}") == ""
+    assert names_of(f"{head} {inner} if (a[i][j] == x) break; return k; }}") == ""
