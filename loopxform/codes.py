@@ -213,6 +213,8 @@ CODES: dict[str, str] = {
     "outside of its array, a read of what was never set, work-items that do not meet at a barrier.",
     "LX233": "An element that is a subscript, in a call from Python, leads out of its array.",
     "LX234": "No C compiler is there to look at elements that are subscripts.",
+    "LX251": "Qualifiers, or static, stand in brackets that are not the first of a parameter: C "
+    "does not allow them there, and compilers refuse the file.",
     # OpenMP: what a pragma claims is wrong
     "LX300": "A data race: two iterations that may run at the same time touch the same variable or "
     "element, one of them writing, and nothing keeps them apart.",

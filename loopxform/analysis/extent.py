@@ -73,6 +73,8 @@ class NoExtent:
 
     array: str
     obstacle: Obstacle = field(compare=False)
+    untouched: bool = False
+    """That no element ever is."""
 
 
 def index_names(rank: int) -> tuple[str, ...]:
@@ -266,7 +268,7 @@ class _Search:
         if self.reason is not None:
             return self.refuse(self.reason)
         if not self.parts:
-            return self.refuse("it is never touched")
+            return replace(self.refuse("it is never touched"), untouched=True)
         if any(self._negative(part) for part in self.parts):
             inside = self._inside()
             if not inside:

@@ -64,7 +64,8 @@ class LoopVerdict(Shown):
     """One `for` of the file. `copies` are those of `private` whose last value is needed,
     `conditional` those of which it is that of the last iteration that sets them, if any,
     `uncarried` those that no dependence is about: they only count inner loops, each of which has
-    its own, or are other names for places in arrays. `idioms` say which algorithms run it."""
+    its own, or are other names for places in arrays. `idioms` say which algorithms run it. `left`
+    is the storage that its `reasons` are about, where dependences are all that they say."""
 
     path: Path
     loc: Loc | None
@@ -79,6 +80,7 @@ class LoopVerdict(Shown):
     assumes: tuple[str, ...] = ()
     reasons: tuple[Reason, ...] = ()
     idioms: tuple[Idiom, ...] = ()
+    left: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<LoopVerdict {self.loc or self.path}: {self.var} {self.parallel}>"
@@ -251,6 +253,7 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         (*assumed(fn, loop), *(a for r in found.reductions for a in r.assumes)),
         found.reasons,
         idioms(fn, path, tuple(d.array for d in found.left), found.reductions),
+        tuple(dict.fromkeys(d.array for d in found.left)),
     )
 
 

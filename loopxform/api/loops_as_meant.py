@@ -102,7 +102,7 @@ def _meant(fn: Function) -> Function:
         return fn
     numbered = _numbered(found)
     plain = forward_values(numbered, symbols(numbered))
-    made = _as_matrices(_without_dead(_in_loops_that_run(plain)))
+    made = as_matrices(_without_dead(_in_loops_that_run(plain)))
     return replace(made, start=None, as_written=fn.as_written or fn)
 
 
@@ -266,9 +266,10 @@ def _without_dead(fn: Function) -> Function:
         fn = replace(fn, body=body)
 
 
-def _as_matrices(fn: Function) -> Function:
+def as_matrices(fn: Function, *, of_rows: bool = False) -> Function:
+    """The function with its flat arrays as matrices; `of_rows`, see `delinearise`."""
     facts = Facts(symbols(fn), _fixed(fn))
     facts.assumes += fn.assumes
     facts.representable += fn.representable
-    found, _ = delinearise(fn, facts)
+    found, _ = delinearise(fn, facts, of_rows=of_rows)
     return replace(found, representable=tuple(facts.representable))

@@ -25,6 +25,7 @@ from loopxform.api.unspread import unspread
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
 from loopxform.codegen.c.words import FUNCTIONS, OF_NO_OTHER
+from loopxform.codegen.host.names import renamed
 from loopxform.codegen.host.set_aside import (
     apart,
     behind,
@@ -379,7 +380,7 @@ def _require_free(made: OffloadedFile) -> None:
         raise EmitError(
             f"the macro '{name}' would change the C that is written",
             loc=_found_at(made.file, re.compile(_DEFINED.format(name=name), re.MULTILINE)),
-            help=f"rename it: {name}_1",
+            help=renamed(name),
         )
     own = _own(made.file)
     ours = (f for f in _of_c(made.file) if f in words(text))
@@ -387,14 +388,14 @@ def _require_free(made: OffloadedFile) -> None:
         raise EmitError(
             f"'{name}' means something else in the C file that is written",
             loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
-            help=f"rename it: {name}_1",
+            help=renamed(name),
         )
     linked = (f for f in _of_c(made.file) if f not in OF_NO_OTHER and not is_static(f, own))
     if (name := next(linked, None)) is not None:
         raise EmitError(
             f"'{name}' is a function of C's library as well: OpenCL would call yours",
             loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
-            help=f"declare it static, or rename it: {name}_1",
+            help=f"declare it static, or {renamed(name)}",
         )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
+from loopxform.api.restated import restated
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function, Opaque, While
 from loopxform.ir.visit import at, names, stmt_exprs, walk
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
-    found = in_order(spelled(judged(fn, seconds), fn), fn, induction=False)
+    as_written = judged(fn, seconds)
+    found = restated(as_written, fn, shared_places(as_written), seconds)
+    found = in_order(spelled(found, fn), fn, induction=False)
     found = in_order(apart(found, routine.file), fn, induction=True)
     return with_given(routine, found)
 
@@ -89,7 +92,8 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         loop = file.extracted_loops.get(place) if unknown and place is not None else None
         if loop is None:
             continue
-        alone = spelled(judged(loop), loop)
+        as_written = judged(loop)
+        alone = spelled(restated(as_written, loop, shared_places(as_written)), loop)
         made = {x.var for x in alone if x.var != written.get(key(x), x.var)}
         for x in alone:
             there = key(x)

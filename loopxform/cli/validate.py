@@ -14,7 +14,7 @@ from pathlib import Path
 from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, MismatchError
 from loopxform.files import Output, write_all
-from loopxform.source import Loc
+from loopxform.source import Loc, Sources
 from loopxform.validate.validation import Verdict, validate
 
 STATUS = {"proven": 0, "wrong": 1, "unmodelled": 3}
@@ -73,13 +73,16 @@ def tell(v: Verdict, kernels: Path, source: Path) -> None:
         return
     loc = Loc(str(kernels), v.kernel_line, 1) if v.kernel_line else None
     notes = [f"the C: {source}:{v.user_line}"] if v.user_line else []
-    raise MismatchError(
+    error = MismatchError(
         f"not proven: {v.reason}",
         loc=loc,
         code="LX247",
         notes=notes,
         help=f"compare them: loopxform run {source}, and report what you find",
     )
+    error.sources = Sources()
+    error.sources.add(str(kernels), kernels.read_text(encoding="utf-8"))
+    raise error
 
 
 def _place(v: Verdict, kernels: Path, source: Path) -> str:

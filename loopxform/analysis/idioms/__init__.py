@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from loopxform.analysis.idioms.chunked import scan_in_chunks
-from loopxform.analysis.idioms.compaction import is_filled
+from loopxform.analysis.idioms.compaction import is_filled, is_in_place, is_read
 from loopxform.analysis.idioms.flow import Flow
 from loopxform.analysis.idioms.neighbours import scan_of_elements
 from loopxform.analysis.idioms.record import Idiom, Kind
@@ -48,6 +48,10 @@ def idioms(
     flow = Flow(fn, path, loop, frozenset(left) | {r.array for r in reduced})
     if not flow.simple or flow.changes(names(loop.hi) | names(loop.step)):
         return ()
+    in_place = {a for a in left for k in left if k != a and is_in_place(flow, a, k)}
+    if in_place:
+        carried = frozenset(left).union(r.array for r in reduced) - in_place
+        flow = Flow(fn, path, loop, carried, frozenset(in_place))
     found: dict[str, Idiom] = {}
     counting = {name for name in left if is_induction(flow, name)}
     for name in (n for n in left if n not in counting):
@@ -78,6 +82,8 @@ __all__ = ["Idiom", "idioms", "search"]
 def _counter(flow: Flow, array: str, found: dict[str, Idiom]) -> str | None:
     """The scan by which an array is filled."""
     sums = [name for name, x in found.items() if x.op == "+" and not x.segmented]
+    if is_read(flow, array):
+        return next((name for name in sums if is_in_place(flow, array, name)), None)
     return next((name for name in sums if is_filled(flow, array, name)), None)
 
 

@@ -78,12 +78,19 @@ def sources(s: Stmt) -> tuple[Expr, ...]:
 
 class Flow:
     """The statements of a loop, in text order. Of the variables of the function, the `carried` ones
-    bring values from one iteration to others."""
+    bring values from one iteration to others; what the loop writes of the `unread` ones, it does
+    not read."""
 
     def __init__(
-        self, fn: Function, path: Path, loop: For | While, carried: frozenset[str] = frozenset()
+        self,
+        fn: Function,
+        path: Path,
+        loop: For | While,
+        carried: frozenset[str] = frozenset(),
+        unread: frozenset[str] = frozenset(),
     ) -> None:
         self.fn, self.path, self.loop, self.carried = fn, path, loop, carried
+        self.unread = unread
         self.sites = tuple(self._site(p, s) for p, s in below(loop, path))
         self.simple = all(isinstance(s.stmt, Assign | If | For | Decl) for s in self.sites)
         self.declared = frozenset(s.stmt.name for s in self.sites if isinstance(s.stmt, Decl))
@@ -105,7 +112,7 @@ class Flow:
 
     def _from(self, name: str) -> list[Site]:
         """The other statements whose results come from a variable."""
-        waiting = [s for s in self.sites if s.target and s.target != name]
+        waiting = [s for s in self.sites if s.target not in ("", name, *self.unread)]
         found: list[Site] = []
         more = True
         while more:

@@ -3,6 +3,7 @@
     for (i = lo; i < hi; i++) if (c(i)) { pos = i; break; }       or return i;
     while (i < hi && !c(i)) i++;
     for (i = lo; i < hi && !found; i++) if (c(i)) found = 1;
+    for (i...) for (j...) if (c(i, j)) return i * m + j;       that over i as well
 
 No iteration leaves anything to the next one: what it sets, it sets for itself, or where it ends the
 loop. A bound ends the loop all the same, so that one knows which iterations may be asked at a time.
@@ -64,15 +65,18 @@ class Search:
         return Idiom("search", self.counter, condition=" || ".join(dict.fromkeys(properties)))
 
 
-def search_at(fn: Function, path: Path) -> Search | None:
-    """The search that the loop at `path` is, a `For` or a `While`; None where it is none."""
+def search_at(fn: Function, path: Path, *, nested: bool = False) -> Search | None:
+    """The search that the loop at `path` is, a `For` or a `While`; None where it is none. `nested`
+    ones may leave the function from loops inside."""
     loop = enclosing(fn, path)[-1]
     match loop:
         case For() if condition(loop) is None:
             flow = Flow(fn, path, loop)
             bounds = names(loop.hi) | names(loop.step)
             by_one = value_of(loop.step) == 1
-            return None if flow.changes(bounds) else _search(flow, loop.var, loop.hi, (), by_one)
+            if flow.changes(bounds):
+                return None
+            return _search(flow, loop.var, loop.hi, (), by_one=by_one, nested=nested)
         case While(once=False, cond=cond):
             flow = Flow(fn, path, loop)
             asked = list(_conjuncts(cond))
@@ -82,24 +86,25 @@ def search_at(fn: Function, path: Path) -> Search | None:
             first, counter, end = ends[0]
             below = first in (Bin("<", Var(counter), end), Bin(">", end, Var(counter)))
             by_one = below and loop.body[-1] == Assign(Var(counter), Const(1), "+")
-            return _search(flow, counter, end, [c for c in asked if c is not first], by_one)
+            others = [c for c in asked if c is not first]
+            return _search(flow, counter, end, others, by_one=by_one, nested=nested)
         case _:
             return None
 
 
 def search(fn: Function, path: Path) -> Idiom | None:
     """What the loop at `path` searches; None where it is no search."""
-    found = search_at(fn, path)
+    found = search_at(fn, path, nested=True)
     return None if found is None else found.idiom
 
 
 def _search(
-    flow: Flow, counter: str, end: Expr, asked: Sequence[Expr], by_one: bool
+    flow: Flow, counter: str, end: Expr, asked: Sequence[Expr], *, by_one: bool, nested: bool
 ) -> Search | None:
     """The search for a value of `counter`, which ends where any of `asked` does not hold."""
     flags = {name: c for c in asked if (name := _flag(flow, c))}
     left = [s for s in flow.sites if isinstance(s.stmt, Opaque) or s.target in flags]
-    if not all(_leaves(s, flags, names_of(flow.fn).types) for s in left):
+    if not all(_leaves(s, flags, names_of(flow.fn).types, nested=nested) for s in left):
         return None
     exits = [s.path for s in left]
     outside = [s for s in flow.sites if not any(in_body_of(p, s.path) for p in exits)]
@@ -118,9 +123,11 @@ def _search(
     return Search(flow, counter, end, conditions, tuple(left), flags, tuple(outside), by_one)
 
 
-def _leaves(s: Site, flags: dict[str, Expr], types: Mapping[str, Scalar]) -> bool:
+def _leaves(s: Site, flags: dict[str, Expr], types: Mapping[str, Scalar], *, nested: bool) -> bool:
     """Whether a statement ends the loop where data say so."""
-    if not s.guards or s.loops:
+    if s.loops and not (nested and isinstance(s.stmt, Opaque) and s.stmt.is_return):
+        return False
+    if not s.guards:
         return False
     if isinstance(s.stmt, Opaque):
         return s.stmt.is_break or s.stmt.is_return

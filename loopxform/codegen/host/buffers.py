@@ -178,6 +178,10 @@ def _extent(start: Function, p: Param, others: Sequence[Param]) -> Extent:
     found = explain(start, p.name, others=[q.name for q in others], rank=_rank(start, p))
     if isinstance(found, Extent):
         return found
+    if found.untouched and not others:
+        # Kernels name it where no iteration comes: they are given no element.
+        rank = _rank(start, p)
+        return Extent(p.name, (Const(1),) * rank, Const(0), True, (Const(0),) * rank)
     raise EmitError(
         found.obstacle.message,
         loc=found.obstacle.loc or p.origin.loc,

@@ -18,11 +18,19 @@ _OURS = re.compile(r"(lx|LX|cl|CL)_\w*|loopxform_\w*|cl[A-Z]\w*|main|free|memcpy
 def require_names(fn: Function) -> None:
     """Raises EmitError for a name of the user's that means something else in the written file."""
     for name, loc in _clashes(fn):
-        raise EmitError(
-            f"'{name}' means something else in the C file that is written",
-            loc=loc,
-            help=f"rename it: {name}_1",
-        )
+        raise EmitError(f"'{name}' {_meaning(name)}", loc=loc, help=renamed(name))
+
+
+def renamed(name: str) -> str:
+    """What to do about a name that is taken."""
+    return f"rename it, my_{name} for example"
+
+
+def _meaning(name: str) -> str:
+    """What a name is in the C file that is written."""
+    if name in FUNCTIONS:
+        return "is a function of C's library, whose headers the C file that is written includes"
+    return "means something else in the C file that is written"
 
 
 def _clashes(fn: Function) -> Iterator[tuple[str, Loc | None]]:

@@ -19,10 +19,10 @@ OFFSET = "_offset"
 
 
 class Fresh:
-    """New names of one function."""
+    """New names of one function, with numbers from `first` on."""
 
-    def __init__(self) -> None:
-        self._count = count(1)
+    def __init__(self, first: int = 1) -> None:
+        self._count = count(first)
 
     def name(self, wanted: str) -> str:
         return f"{shown(wanted)}{_MARK}{next(self._count)}"

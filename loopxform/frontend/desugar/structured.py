@@ -18,6 +18,8 @@ from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
 from loopxform.frontend.desugar.countdown import counted_down
 from loopxform.frontend.desugar.counted import from_saved_start, from_start
+from loopxform.frontend.desugar.early_exits import with_early_exits
+from loopxform.frontend.desugar.early_steps import stepped_at_the_start, stepped_in_condition
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
 from loopxform.frontend.desugar.names import Fresh, declared, governed, mentioned
@@ -115,8 +117,11 @@ class _Structure:
         """`items` with the counting loops in it as for loops that hold their start."""
         out: list[c_ast.Node] = []
         for s in items:
+            with_early_exits(s, self.scope)
+            s = stepped_at_the_start(s, self.scope) or s
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]
+            made = stepped_in_condition(s, out, self.scope) if made is None else made
             made = flagged(s, self.scope) if made is None else made
             made = from_saved_start(s, self.scope) if made is None else made
             if made is None and self.strides and isinstance(s, c_ast.For):

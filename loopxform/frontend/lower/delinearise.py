@@ -32,12 +32,15 @@ from loopxform.ir.quotients import divide, quotient
 from loopxform.ir.visit import map_body, map_exprs, walk
 
 
-def delinearise(fn: Function, facts: Facts) -> tuple[Function, list[Note]]:
-    """`fn` with the shapes that could be recovered, and notes on those that could not."""
+def delinearise(
+    fn: Function, facts: Facts, *, of_rows: bool = False
+) -> tuple[Function, list[Note]]:
+    """`fn` with the shapes that could be recovered, and notes on those that could not. `of_rows`:
+    of arrays whose elements are rows, too (`A[i*n + k][c]`)."""
     notes: list[Note] = []
     found = Accesses(facts)
     for p in fn.objects:
-        if p.array and len(p.shape) == 1:
+        if p.array and (len(p.shape) == 1 or (of_rows and p.shape[0] is None)):
             fn, note = _recover(fn, p, found)
             notes += [note] if note else []
     for _, s in walk(fn.body):
@@ -72,15 +75,19 @@ def _recover_local(fn: Function, d: Decl, found: Accesses) -> Function:
 def _recover(fn: Function, p: Param, found: Accesses) -> tuple[Function, Note | None]:
     try:
         accesses = found.of(fn, p.name)
-        shape = _shape(accesses, found.facts)
+        fitting = _shape(accesses, found.facts)
     except Refused as why:
         return fn, Note(f"the shape of '{p.name}' is not known: {why.message}", why.load.origin.loc)
-    if shape is None:
+    if fitting is None:
         return fn, None
-    extents, indices = shape
-    mapping = {id(a.load): replace(a.load, index=i) for a, i in zip(accesses, indices)}
+    extents, indices = fitting
+    mapping = {
+        id(a.load): replace(a.load, index=(*i, *a.load.index[1:]))
+        for a, i in zip(accesses, indices)
+    }
     body = map_exprs(fn.body, lambda e: mapping.get(id(e), e))
-    new = replace(p, shape=(_first(p, extents), *map(to_expr, extents)), flat=True)
+    shape = (_first(p, extents), *map(to_expr, extents), *p.shape[1:])
+    new = replace(p, shape=shape, flat=True)
     params = tuple(new if x is p else x for x in fn.params)
     globals = tuple(new if x is p else x for x in fn.globals)
     return replace(fn, params=params, globals=globals, body=body), None

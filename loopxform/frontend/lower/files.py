@@ -32,6 +32,7 @@ from loopxform.frontend.lower.sketch import Sketch
 from loopxform.frontend.names.filescope import FileScope, by_name
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
+from loopxform.frontend.names.own_pointers import with_own_pointers
 from loopxform.frontend.names.sequential import sequential
 from loopxform.frontend.names.unions import mentioned_members
 from loopxform.frontend.names.variables import Variables
@@ -185,6 +186,7 @@ class _Inlining:
         fresh = self.fresh.get(id(node)) or Fresh()
         with _apart(node, left, places, broken), suppress(RecursionError):
             inline(node, self.known, self.file, fresh)
+            with_own_pointers(node, fresh)
             without_moves(node, self.file.arrays, fresh)
         return broken.get(node.decl.name)
 

@@ -93,6 +93,7 @@ class _Lowering:
         self.scope = scope
         args = node.decl.type.args
         nodes = args.params if args is not None else []
+        _require_outermost(nodes, node)
         self.ellipsis = next((p for p in nodes if isinstance(p, c_ast.EllipsisParam)), None)
         found = Resolved.of(node, scope, places)
         self.resolver, self.params = found.resolver, found.params
@@ -340,6 +341,22 @@ class _Lowering:
             return expr_text(self.x.lower(node))
         except NotModelled:
             return ""
+
+
+def _require_outermost(params: Sequence[c_ast.Node], node: c_ast.FuncDef) -> None:
+    """Raises NotModelled for qualifiers in brackets that C does not allow there (C11 6.7.6.2p1)."""
+    own = (x for x in every(node.body) if isinstance(x, c_ast.Decl))
+    for d, is_param in (*((p, True) for p in params), *((x, False) for x in own)):
+        t = getattr(d, "type", None)
+        if is_param and isinstance(t, c_ast.ArrayDecl):
+            t = t.type
+        while isinstance(t, c_ast.ArrayDecl | c_ast.PtrDecl):
+            if isinstance(t, c_ast.ArrayDecl) and t.dim_quals:
+                word = t.dim_quals[0]
+                reason = f"'{word}' in brackets that are not the first of a parameter: this is no C"
+                help = f"move '{word}' to the first brackets of a parameter, or leave it out"
+                raise NotModelled("LX251", reason, help, d)
+            t = t.type
 
 
 def stable(table: Table) -> frozenset[str]:

@@ -64,6 +64,15 @@ class Liveness:
             node = outer
         return use is Use.READ
 
+    def first(self, statements: Sequence[c_ast.Node], variable: Hashable) -> Use:
+        """What happens to a variable first in statements of the body, one after the other."""
+        names = self._names.get(variable, [])
+        meant, touching = set(map(id, names)), self._holding(names)
+        order = _Order(lambda x: id(x) in meant, self._leaving, touching)
+        return order.sequence(
+            [x for x in statements if id(x) in touching or id(x) in self._leaving]
+        )
+
     def around(self, node: c_ast.Node) -> c_ast.Node | None:
         """What a node is directly in; None for the body, and what is not in it."""
         return next(iter(self._around.get(id(node), ())), None)

@@ -13,10 +13,12 @@ from loopxform import budget
 from loopxform.errors import InputError
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.jumps import LOOPS
+from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.lower.counters import counts
 from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.own_pointers import with_own_pointers
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.extracted import Extracted, extracted
 from loopxform.frontend.outline.owner import Owner, settings
@@ -34,6 +36,9 @@ LoopPlace: TypeAlias = tuple[Loc, str]
 
 _CURABLE = frozenset(["LX010", "LX012", "LX013", "LX014", "LX015"])
 """What may be readable in a loop apart: names that the rest of the function makes unclear."""
+
+_FIRST = 10**6
+"""Numbers of new names, which no other pass gives."""
 
 
 def extracted_loops(parsed: Parsed) -> dict[LoopPlace, Function]:
@@ -143,6 +148,7 @@ class _Extraction:
 
     def _loops(self, node: c_ast.FuncDef) -> Iterator[tuple[c_ast.Node, Loc | None]]:
         prototyped(node)
+        with_own_pointers(node, Fresh(_FIRST))
         return ((x, self.places.node(x)) for x in every(node.body) if isinstance(x, LOOPS))
 
     def _owner(self, node: c_ast.FuncDef, around: Around) -> Owner:

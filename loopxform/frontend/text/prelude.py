@@ -210,6 +210,29 @@ _STDINT_LIMITS = {
     "INT32_C(x)": "x",
     "UINT32_C(x)": "x ## U",
 }
+_WIDTHS = {
+    "8": ("", "hh"),
+    "16": ("", "h"),
+    "32": ("", ""),
+    "64": ("l", "l"),
+    "MAX": ("l", "l"),
+    "PTR": ("l", "l"),
+}
+"""What printf and scanf call an integer of a width."""
+
+_FORMATS = {
+    f"{head}{letter}{least}{bits}": f'"{lengths[head == "SCN"]}{letter}"'
+    for head, letters in (("PRI", "dioxXu"), ("SCN", "dioxu"))
+    for letter in letters
+    for bits, lengths in _WIDTHS.items()
+    for least in (("", "LEAST") if bits.isdigit() else ("",))
+}
+_FORMATS |= {
+    f"{head}{letter}FAST{bits}": f'"{_WIDTHS[bits if bits == "8" else "64"][k]}{letter}"'
+    for k, (head, letters) in enumerate((("PRI", "dioxXu"), ("SCN", "dioxu")))
+    for letter in letters
+    for bits in ("8", "16", "32", "64")
+}
 _FLOAT_LIMITS = {
     "FLT_MAX": "3.40282346638528859811704183484516925e+38F",
     "FLT_MIN": "1.17549435082228750796873653722224568e-38F",
@@ -267,7 +290,7 @@ MACROS: dict[str, dict[str, str]] = {
     "unistd.h": _NULL,
     "stdbool.h": {"bool": "_Bool", "true": "1", "false": "0"},
     "stdint.h": _STDINT_LIMITS,
-    "inttypes.h": _STDINT_LIMITS,
+    "inttypes.h": {**_STDINT_LIMITS, **_FORMATS},
     "limits.h": _LIMITS,
     "float.h": _FLOAT_LIMITS,
     "values.h": {**_LIMITS, **_FLOAT_LIMITS},

@@ -77,6 +77,11 @@ COMPACTIONS = {
     "if (a[i] > 0) out[k++] = a[i];": "compaction into out, counted by k",
     "if (a[i] > 0) out[++k] = a[i];": "compaction into out, counted by k",
     "if (a[i] > 0) { out[k] = a[i]; k = 1 + k; }": "compaction into out, counted by k",
+    "if (a[i] > 0) out[--k] = a[i];": "compaction into out, counted by k",
+    "if (a[i] > 0) { out[k] = b[i]; k -= 1; }": "compaction into out, counted by k",
+    "if (a[i] > 0) a[k++] = a[i];": "compaction into a, counted by k",
+    "if (a[i] > 0) a[++k] = a[i];": "compaction into a, counted by k",
+    "{ int x = a[i]; if (x > 0) { a[k] = x; k++; } }": "compaction into a, counted by k",
     "if (a[i] > 0) { out[k] = a[i]; b[k] = i; k++; }": ("compaction into out, b, counted by k"),
     "if (a[i] > 0) { out[k] = a[i]; out[k + 1] = i; k += 2; }": (
         "compaction into out, counted by k"
@@ -141,6 +146,11 @@ LOOPS = {
 }
 
 NAMELESS = {
+    "in place, beyond what was read": "if (a[i] > 0) { a[2 * k] = a[i]; k++; }",
+    "in place, two at a time": "if (a[i] > 0) { a[k++] = a[i]; a[k++] = 1; }",
+    "in place, what was written is read": "if (a[i - 1] > 0) a[k++] = a[i];",
+    "in place, from an unknown place": "if (i == 1) k = key; if (a[i] > 0) a[k++] = a[i];",
+    "down and up": "if (a[i] > 0) out[--k] = a[i]; else out[k++] = 1;",
     "a term that comes from it": "s += a[s & 7]; out[i] = s;",
     "a condition that does": "if (s < 100) s += a[i]; out[i] = s;",
     "a bound that does": "for (int j = 0; j < s; j++) s += a[j]; out[i] = s;",
@@ -159,7 +169,6 @@ NAMELESS = {
     "an element that a later one overwrites": "out[i] = s; s += out[i + 1];",
     "a copy": "a[i] = a[i - 1];",
     "an induction variable": "out[k] = a[i]; k += 2; b[k] = i;",
-    "in place": "if (a[i] > 0) a[k++] = a[i];",
     "until it is full": "if (a[i] > 0 && k < m) out[k++] = a[i];",
     "what was kept last": "if (k == 0 || a[i] != out[k - 1]) out[k++] = a[i];",
     "counted less often than written": "out[k] = a[i]; if (a[i] > 0) k++;",
@@ -247,3 +256,13 @@ def test_text_names_what_the_verdict_does_not() -> None:
     for statements, words in told.items():
         (v,) = loads(body(statements))["f"].check()
         assert named(v) == words
+
+
+def test_loops_around_one_that_returns_are_searches() -> None:
+    inner = "for (int j = 0; j < m; j++)"
+    head = "int f(int n, int m, int x, int a[n][m]) { int k = 0; for (int i = 0; i < n; i++)"
+    found = names_of(f"{head} {inner} if (a[i][j] == x) return i * m + j; return k; }}")
+    assert found == "search for the first i with a[i, j] == x"
+    counting = f"{{ k++; {inner} if (a[i][j] == x) return k; }}"
+    assert names_of(f"{head} {counting} return k; }}") == ""
+    assert names_of(f"{head} {inner} if (a[i][j] == x) break; return k; }}") == ""

@@ -51,7 +51,7 @@ def test_means(statements: str, expected: str) -> None:
 
 
 UNKNOWN = [
-    "p = q; if (p) a[0] = 1;",
+    "if (n) p = q; if (p) a[0] = 1;",
     "p++; if (p) a[0] = 1; a[1] = p[0];",
     "float **t = &p; if (p) a[0] = 1; *t = q;",
     "if (g) a[0] = 1;",

@@ -53,7 +53,7 @@ REFUSALS = [
     ("n = - bar(2);", 7, "LX012"),
     ("n = (n, 2);", 6, "LX017"),
     ("n = &a == 0;", 5, "LX014"),
-    ("while (n) n--;", 1, "LX011"),
+    ("while (n) n /= 2;", 1, "LX011"),
     ("do n--; while (n);", 1, "LX011"),
     ("switch (n) { case 1: n = 2; default: n = 1; }", 1, "LX011"),
     ("for (int i = 0; i < n; i *= 2) ;", 1, "LX013"),

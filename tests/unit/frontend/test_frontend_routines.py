@@ -22,7 +22,7 @@ typedef struct { float x; } S;
 int gcd(int a, int b) { while (b) { int t = a % b; a = b; b = t; } return a; }
 int first(int n) { for (int k = 2; k < n; k++) if (n % k == 0) return k; return n; }
 int digits(unsigned n) { int d = 0; do { d++; n /= 10; } while (n); return d; }
-_Bool odd(int kernel) { for (;;) { if (kernel < 2) break; kernel -= 2; } return kernel; }
+_Bool odd(int kernel) { for (;;) { if (!(kernel >= 2)) break; kernel -= 2; } return kernel; }
 float mean(float x) { float v[4][2]; int i, j;
   for (i = 0, j = 0; i < 4; i++, j += 1) { if (i == 1) continue; v[i][j % 2] = x / (i + 1); }
   while (v[0][0] > FIVE) v[0][0] *= 0.5; return v[0][0] + sqrt(x); }
@@ -119,7 +119,7 @@ def test_the_text() -> None:
         "uchar lx_odd(int kernel_)",
         "{",
         "  for (; ; ) {",
-        "    if (kernel_ < 2) {",
+        "    if (!(kernel_ >= 2)) {",
         "      break;",
         "    }",
         "    kernel_ -= 2;",

@@ -1,0 +1,191 @@
+"""Loops judged as what they mean, where they are not understood as they are written.
+
+    for (y...) { q = out + y*w; for (x...) *q++ = f(y, x); }     the loop over y is parallel
+    for (i...) if (a[i] > a[best]) best = i;                     a reduction (argmax of best)
+    for (i = 0; i < h * w; i++) out[i % w][i / w] = in[i];       parallel, where 1 <= w
+
+The elements that the first one sets are `out[q]`, of which nothing is known; where subscripts that
+count are in closed form they are `out[y*w + x]`. An iteration has the same elements, so what holds
+of the arrays there holds here, while scalars are what they are in the loop as it is written: one
+that counts through all iterations still orders them. The second one reads `best` to find it; with
+the value `a[best]` in a variable of its own it is the reduction of a pair (`track-extremum`). The
+third one has the iterations of two loops (`product_loops`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from loopxform.analysis.spelling import without_subscripts
+from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
+from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
+from loopxform.ir.printer import expr_text
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import at, declared, names
+from loopxform.source import Loc
+
+_Key: TypeAlias = tuple[Loc | None, str]
+
+
+def restated(
+    verdicts: Sequence[LoopVerdict],
+    fn: Function,
+    several: Iterable[Loc],
+    seconds: float | None = None,
+) -> tuple[LoopVerdict, ...]:
+    """The verdicts, better ones for loops of which dependences alone are unknown. `several` are
+    places of more than one loop, of which nothing can be told."""
+    left: dict[_Key, LoopVerdict] = {
+        (v.loc, v.var): v
+        for v in verdicts
+        if v.parallel == "unknown" and v.left and v.loc is not None and v.loc not in several
+    }
+    if not left:
+        return tuple(verdicts)
+    arrays = _arrays(fn)
+    counted = {k: v for k, v in left.items() if arrays.issuperset(v.left)}
+    placed = {k: v for k, v in left.items() if len(v.left) == 1 and arrays.isdisjoint(v.left)}
+    better = _counted(fn, counted, arrays, seconds) | _placed(fn, placed, seconds)
+    for key in counted.keys() - better.keys():
+        two = _as_two(fn, counted[key], arrays, seconds)
+        better |= {} if two is None else {key: two}
+    return tuple(better.get((v.loc, v.var), v) for v in verdicts)
+
+
+def _judged(
+    fn: Function,
+    made: Function,
+    left: dict[_Key, LoopVerdict],
+    seconds: float | None,
+    join: Callable[[LoopVerdict, LoopVerdict], LoopVerdict | None],
+) -> dict[_Key, LoopVerdict]:
+    """What `join` makes of the verdicts on loops in `fn` and in `made`."""
+    if made is fn:
+        return {}
+    places = frozenset(v.loc for v in left.values() if v.loc is not None)
+    found: dict[_Key, LoopVerdict] = {(v.loc, v.var): v for v in judge(made, seconds, only=places)}
+    joined = {
+        key: join(left[key], v)
+        for key, v in found.items()
+        if key in left and v.parallel in ENOUGH["reduction"]
+    }
+    return {key: v for key, v in joined.items() if v is not None}
+
+
+def _counted(
+    fn: Function,
+    left: dict[_Key, LoopVerdict],
+    arrays: frozenset[str],
+    seconds: float | None,
+) -> dict[_Key, LoopVerdict]:
+    """Loops of which arrays alone are unknown, with subscripts that count in closed form."""
+    if not left:
+        return {}
+    from loopxform.api.loops_as_meant import as_matrices, with_loops_as_meant  # loads steps
+
+    meant = with_loops_as_meant(fn)
+    rows = any(p.array and len(p.shape) > 1 and p.shape[0] is None for p in fn.objects)
+    meant = as_matrices(meant, of_rows=True) if rows else meant
+    own = symbols(meant).keys() - symbols(fn).keys()
+    return _judged(fn, meant, left, seconds, lambda v, x: _joined(v, x, own, arrays))
+
+
+def _as_two(
+    fn: Function, v: LoopVerdict, arrays: frozenset[str], seconds: float | None
+) -> LoopVerdict | None:
+    """A loop over a product whose iterations are those of two loops, neither of which carries
+    anything: there is a column then."""
+    loop = at(fn, v.path)
+    if not isinstance(loop, For) or not isinstance(_plain(loop.hi), Bin):
+        return None
+    from loopxform.api.loops_as_meant import as_matrices  # loads steps
+    from loopxform.frontend.lower.forward import forward_values
+    from loopxform.prepare.product_loops import as_two_loops
+
+    two = as_two_loops(fn, v.path, loop)
+    if two is None:
+        return None
+    made = as_matrices(forward_values(two.function, symbols(two.function)), of_rows=True)
+    found = {x.var: x for x in judge(made, seconds, at=v.path)}
+    both = [found.get(name) for name in (two.row, two.column)]
+    if not all(x is not None and x.parallel in ENOUGH["privatizable"] for x in both):
+        return None
+    types = symbols(fn)
+    signed = any(not types[n].is_unsigned for n in names(two.width) if n in types)
+    asked = (f"1 <= {expr_text(two.width)}",) if signed else ()
+    own = symbols(made).keys() - types.keys()
+    for x in both:
+        assert x is not None
+        v = _joined(v, x, own, arrays)
+    return replace(v, assumes=tuple(dict.fromkeys((*v.assumes, *asked))))
+
+
+def _plain(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.operand
+    return e
+
+
+def _placed(
+    fn: Function, left: dict[_Key, LoopVerdict], seconds: float | None
+) -> dict[_Key, LoopVerdict]:
+    """Loops that keep the place of an extremum, with the extremum in a variable."""
+    if not left:
+        return {}
+    from loopxform.prepare.tracked_extrema import tracked  # loads steps
+    from loopxform.transforms import Derivation
+
+    done = tracked(Derivation(fn))
+    return _judged(fn, done.function, left, seconds, _with_place)
+
+
+def _with_place(written: LoopVerdict, tracked: LoopVerdict) -> LoopVerdict | None:
+    """A loop that is the reduction of an extremum and of its place, as that of the place."""
+    (name,) = written.left
+    place = [r for r in tracked.reductions if r.array == name and r.op in ("argmin", "argmax")]
+    value = [r for r in tracked.reductions if r.array == f"{name}_value"]
+    if len(place) != 1 or len(value) != 1:
+        return None
+    others = tuple(r for r in tracked.reductions if r not in value)
+    numbers = tuple(f"no {e} is NaN" for e in value[0].numbers)
+    asked = (*numbers, *(f"no NaN is at {name} before the loop" for _ in numbers[:1]))
+    assumes = (a for a in tracked.assumes if a not in value[0].assumes)
+    return replace(
+        tracked,
+        path=written.path,
+        reductions=others,
+        assumes=tuple(dict.fromkeys((*assumes, *asked))),
+        idioms=tuple(x for x in tracked.idioms if x.variable != f"{name}_value"),
+    )
+
+
+def _arrays(fn: Function) -> frozenset[str]:
+    objects = (p.name for p in fn.objects if p.array)
+    return frozenset([*objects, *(n for n, d in declared(fn.body).items() if d.shape)])
+
+
+def _joined(
+    written: LoopVerdict, closed: LoopVerdict, made: Iterable[str], arrays: frozenset[str]
+) -> LoopVerdict:
+    """What a loop is by its scalars as they are `written`, and by its arrays in `closed` form,
+    whose subscripts may have variables that no text has."""
+    reductions = (
+        *written.reductions,
+        *(r for r in without_subscripts(closed.reductions, made) if r not in written.reductions),
+    )
+    private = tuple(dict.fromkeys((*written.private, *(n for n in closed.private if n in arrays))))
+    copies = tuple(dict.fromkeys((*written.copies, *(n for n in closed.copies if n in arrays))))
+    result = replace(
+        written,
+        private=private,
+        copies=copies,
+        reductions=reductions,
+        assumes=tuple(dict.fromkeys((*written.assumes, *without_subscripts(closed.assumes, made)))),
+        reasons=(),
+        left=(),
+        idioms=(),
+    )
+    answer: Answer = "privatizable" if result.shared else "yes"
+    return replace(result, parallel="reduction" if reductions else answer)
