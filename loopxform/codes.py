@@ -198,6 +198,9 @@ CODES: dict[str, str] = {
     "LX227": "An array with elements that several work-items may use.",
     "LX237": "A file of sizes (`--sizes FILE`) that means nothing at this place: it has a set a "
     "line, or JSON: a list of sets, or an object of named ones.",
+    "LX238": "An optional package is not installed that the command needs.",
+    "LX239": "A setting of the editor that the language server does not have, or with a value that "
+    "it does not take. The other settings are in force.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX212": "Rows that an array of row starts does not tell apart.",

@@ -12,6 +12,7 @@ COMMANDS = {
     "tune": "find the tile sizes that are quickest on a device",
     "demo": "run a pipeline of plain C on a picture, fused, and compare it with your C",
     "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
+    "lsp": "serve an editor: verdicts, diagnostics and edits while you type",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }
