@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import os
 from importlib.util import find_spec
-from typing import Any
 
 from loopxform.errors import UsageError
 
@@ -18,7 +17,6 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError(message, code="LX238", help="pip install 'loopxform[lsp]'")
     from loopxform.lsp.server import run  # loads what only this needs
 
-    given: Any = sys.__stdin__
-    out: Any = sys.__stdout__
-    run(given.buffer, out.buffer)
+    with os.fdopen(os.dup(0), "rb") as given, os.fdopen(os.dup(1), "wb") as out:
+        run(given, out)  # which closes them
     return 0

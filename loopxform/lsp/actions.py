@@ -54,7 +54,9 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*out, text[end:]])
 
 
-def actions(ask: Ask, line: int, findings: Sequence[Finding]) -> list[Action]:
+def actions(
+    ask: Ask, line: int, findings: Sequence[Finding], *, cures_alone: bool = False
+) -> list[Action]:
     """What can be done about the loops that begin on a line, and about `findings` there. Raises
     Stopped."""
     try:
@@ -62,7 +64,7 @@ def actions(ask: Ask, line: int, findings: Sequence[Finding]) -> list[Action]:
     except LoopxformError:
         return []
     out = list[Action]()
-    for v in found.function.at_line(line):
+    for v in found.function.at_line(line) if not cures_alone else ():
         offered = (found.pragma(v), found.restrict(v), found.outwards(v), found.inwards(v))
         out += [a for a in offered if a is not None and a not in out]
     cured = (found.cure(f) for f in findings if f.pragma is not None)

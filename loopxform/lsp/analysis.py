@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -85,10 +86,13 @@ class Analysis:
     def __init__(self) -> None:
         self._known = dict[bytes, _Known]()
         self._headers = tuple[str, ...]()
+        self._times = dict[str, int]()
         self._last = FileFacts()
 
     def judge(self, ask: Ask, tell: Told = nobody) -> FileFacts:
         """What is true of a version of the file. Raises Stopped."""
+        if any(_changed_at(f) != t for f, t in self._times.items()):
+            self._known, self._headers = {}, ()
         try:
             with ask.limits():
                 self._last = self._judged(ask, tell)
@@ -115,6 +119,7 @@ class Analysis:
                 missing.remove(n)
                 continue
             texts = _headers(file)
+            self._times = {f: _changed_at(f) for f in file.parsed.dependencies if f != ask.path}
             if texts != self._headers:  # what depends on what is known only now
                 self._headers = texts
                 return self._judged(ask, tell)
@@ -185,6 +190,14 @@ def _headers(file: File) -> tuple[str, ...]:
     """The texts of the files that a file includes."""
     sources = file.parsed.sources
     return tuple(sources.text(f) or "" for f in sources.files if f != file.name)
+
+
+def _changed_at(file: str) -> int:
+    """When a file was written last; 0 where it is gone."""
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return 0
 
 
 class _Work:

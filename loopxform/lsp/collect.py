@@ -91,7 +91,8 @@ def _label(v: LoopVerdict) -> str:
 
 def _about(v: LoopVerdict, claim: Claim | None) -> str:
     """The verdict with its reasons, and what is true of the pragma."""
-    out = [f"**Loop over `{v.var}`: {check_text.words(v)}{check_text.named(v)}**"]
+    said = _code(f"{check_text.words(v)}{check_text.named(v)}")
+    out = [f"**Loop over `{v.var}`: {said}**"]
     out += [f"- {_code(r.message)} `[{r.code}]`" for r in v.reasons[:MOST_REASONS]]
     more = len(v.reasons) - MOST_REASONS
     out += [f"- {more} more reasons"] if more > 0 else []

@@ -352,21 +352,21 @@ def _is_of(a: lsp.CodeAction, kind: str) -> bool:
 async def _actions(s: Server, d: Document, facts: FileFacts, line: int) -> list[Action]:
     """What can be done at a line; asked once for each text."""
     if line not in d.actions:
-        loops = protocol.loops_at(d, facts, line)
         number = d.text.plain.count("\n", 0, d.text.offset(line, 0)) + 1
         own = facts.of_line(number)
-        findings = tuple(f for f in own.findings if f.pragma is not None)
-        below = [x.loc.line for x in own.loops if x.loc.line > number]
-        about = tuple(f for f in findings if f.pragma and f.pragma.line == number)
-        if loops:
-            d.actions[line] = await s.documents.ask(
-                d, lambda ask: actions(ask, loops[0].loc.line, findings)
-            )
-        elif about and below:
-            found = await s.documents.ask(d, lambda ask: actions(ask, min(below), about))
-            d.actions[line] = [a for a in found if a.cures is not None]
-        else:
-            d.actions[line] = []
+        lines = [x.loc.line for x in own.loops]
+        wrong = {
+            f: next((n for n in sorted(lines) if n > f.pragma.line), 0)
+            for f in own.findings
+            if f.pragma is not None
+        }
+        about = [f for f, loop in wrong.items() if f.pragma and number in (f.pragma.line, loop)]
+        if number not in lines and not about:
+            return []
+        at = number if number in lines else wrong[about[0]]
+        d.actions[line] = await s.documents.ask(
+            d, lambda ask: actions(ask, at, about, cures_alone=at != number)
+        )
     return d.actions[line]
 
 

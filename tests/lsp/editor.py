@@ -131,15 +131,27 @@ class Editor(LanguageClient):
         assert isinstance(found.contents, lsp.MarkupContent)
         return found.contents.value
 
+    async def titles(
+        self, uri: str, line: int, only: Sequence[lsp.CodeActionKind] | None = None
+    ) -> list[str]:
+        """What is offered at a line. (An action that is a command is taken for one by lsprotocol,
+        which loses its arguments.)"""
+        return [a.title for a in await self._offered(uri, line, only)]
+
     async def actions(
         self, uri: str, line: int, only: Sequence[lsp.CodeActionKind] | None = None
     ) -> dict[str, lsp.CodeAction]:
+        """The edits that are offered at a line."""
+        found = await self._offered(uri, line, only)
+        return {a.title: a for a in found if isinstance(a, lsp.CodeAction)}
+
+    async def _offered(
+        self, uri: str, line: int, only: Sequence[lsp.CodeActionKind] | None
+    ) -> Sequence[lsp.CodeAction | lsp.Command]:
         here = lsp.Range(lsp.Position(line - 1, 0), lsp.Position(line - 1, 0))
         context = lsp.CodeActionContext([], list(only) if only else None)
         about = lsp.CodeActionParams(lsp.TextDocumentIdentifier(uri), here, context)
-        found = await self.text_document_code_action_async(about)
-        every = [a for a in found or () if isinstance(a, lsp.CodeAction)]
-        return {a.title: a for a in every}
+        return await self.text_document_code_action_async(about) or ()
 
 
 def _place(text: str, offset: int) -> lsp.Position:
