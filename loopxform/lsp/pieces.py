@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from loopxform.frontend.syntax.declarations import external_declarations
+from loopxform.frontend.syntax.declarations import Chunk, chunks, external_declarations
 from loopxform.frontend.text.rawtext import blank, without_comments
 from loopxform.records import record
 
@@ -27,6 +27,8 @@ OWN_PRAGMA = re.compile(r"\s*#\s*pragma\s+(omp|loopxform|unroll|GCC\s+(unroll|iv
 DEFINE = re.compile(r"#\s*define\s+(\w+)(.*)", re.DOTALL)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 ADDRESS = re.compile(r"(?<!&)&(?!&)([^;{}]*)")
+MARGIN = re.compile(r"^\}.*$", re.MULTILINE)
+BRACE = re.compile(r"[{};]")
 CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 LITERAL = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 FAR_REACHING = re.compile(
@@ -91,7 +93,7 @@ def pieces(text: str) -> Pieces:
 def _items(text: str, plain: str) -> Iterator[Piece]:
     """The declarations of a text, which is `plain` without comments and directives."""
     end, line = 0, 1
-    for c in external_declarations(plain):
+    for c in _declarations(plain):
         own = plain[c.start : c.end]
         start, stop = c.end - len(own.lstrip()), c.start + len(own.rstrip())
         if stop > start:
@@ -100,9 +102,38 @@ def _items(text: str, plain: str) -> Iterator[Piece]:
             yield Piece(text[start:stop], start, line, _defined(plain[start:stop], c.name))
 
 
+def _declarations(plain: str) -> Iterator[Chunk]:
+    """The declarations of a text; where its braces do not match, each } at the margin ends some,
+    and what does not match in front of it is one of them."""
+    whole = chunks(plain)
+    if whole is not None:
+        yield from whole
+        return
+    ends = [m.end() for m in MARGIN.finditer(plain)]
+    for start, end in zip([0, *ends], [*ends, len(plain)]):
+        block = plain[start:end]
+        cut = end if chunks(block) is not None else start + _balanced(block)
+        for c in chunks(plain[start:cut]) or ():
+            yield Chunk(start + c.start, start + c.end, c.name)
+        if plain[cut:end].strip():
+            name = CALLED.search(plain, cut, end)
+            yield Chunk(cut, end, name[1] if name else None)
+
+
+def _balanced(block: str) -> int:
+    """The length of the declarations at the beginning of a text that end."""
+    depth = last = 0
+    for m in BRACE.finditer(LITERAL.sub(lambda x: blank(x.group()), block)):
+        depth += (m[0] == "{") - (m[0] == "}")
+        if depth < 0:
+            break
+        last = m.end() if depth == 0 else last
+    return last
+
+
 def _defined(text: str, name: str | None) -> str:
     """The name of the function that a piece defines."""
-    return name if name and text.endswith("}") and not text.startswith("typedef") else ""
+    return name if name and "{" in text and not text.startswith("typedef") else ""
 
 
 # ---------------------------------------------------------------- what depends on what
