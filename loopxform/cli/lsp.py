@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from importlib.util import find_spec
 
 from loopxform.errors import UsageError
@@ -17,6 +18,7 @@ def main(args: argparse.Namespace) -> int:
         raise UsageError(message, code="LX238", help="pip install 'loopxform[lsp]'")
     from loopxform.lsp.server import run  # loads what only this needs
 
-    with os.fdopen(os.dup(0), "rb") as given, os.fdopen(os.dup(1), "wb") as out:
-        run(given, out)  # which closes them
+    given, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with suppress(BrokenPipeError), given, out:  # broken: the editor has ended
+        run(given, out)
     return 0

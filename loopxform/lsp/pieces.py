@@ -139,13 +139,13 @@ def _defined(text: str, name: str | None) -> str:
 # ---------------------------------------------------------------- what depends on what
 
 
-@lru_cache(4096)
+@lru_cache(2048)
 def _words(text: str) -> frozenset[str]:
     """The identifiers of a text, those of comments and literals aside."""
     return frozenset(IDENTIFIER.findall(LITERAL.sub(" ", without_comments(text))))
 
 
-@lru_cache(4096)
+@lru_cache(2048)
 def _heads(text: str) -> frozenset[str]:
     """What the function that a text defines may be called."""
     return frozenset(CALLED.findall(without_comments(text).partition("{")[0])) - KEYWORDS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
 import tempfile
@@ -31,6 +32,12 @@ R = TypeVar("R")
 MANY = 12
 """Functions to judge from which on an editor is told how far that is."""
 
+MOST_KEPT = 256
+"""Notifications that pygls may remember."""
+
+ALLOCATIONS = 20_000
+"""Objects that are made before Python looks for cycles: a command ends soon, a server does not."""
+
 LINES = 8
 """Lines of a selection whose loops are offered edits."""
 
@@ -44,6 +51,13 @@ class Server(LanguageServer):
         self.initial: object = None
         self.working = dict[str, Working]()
         self.folder: tempfile.TemporaryDirectory[str] | None = None
+
+    def forget_answered(self) -> None:
+        """Lets go of what pygls 2.1 keeps of every notification for as long as it runs."""
+        futures = self.protocol._request_futures
+        if len(futures) > MOST_KEPT:
+            for number in [n for n, f in futures.items() if f.done()]:
+                del futures[number]
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Answers to requests say themselves what went wrong."""
@@ -220,6 +234,7 @@ def _add_documents(s: Server) -> None:
 
     @s.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        s.forget_answered()
         d = s.documents.open.get(params.text_document.uri)
         if d is None:
             return
@@ -374,6 +389,7 @@ def run(given: BinaryIO, out: BinaryIO) -> None:
     """Serves one client over a pair of streams, until it says that that is all."""
     for name in ("pygls", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    gc.set_threshold(ALLOCATIONS, 10, 10)
     s = server()
     kept, sys.stdout = sys.stdout, sys.stderr  # nothing but messages may go to the client
     try:
