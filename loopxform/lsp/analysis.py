@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from loopxform.api.check import CheckedFunction, checked
 from loopxform.api.facade import File, Routine, loads
 from loopxform.budget import Budget, within
-from loopxform.errors import LoopxformError, contained
+from loopxform.errors import InternalError, LoopxformError, contained
 from loopxform.lsp.collect import function_facts, refusal
 from loopxform.lsp.facts import NOTHING, Finding, FunctionFacts, moved
 from loopxform.lsp.flags import Flags, Settings
@@ -97,10 +97,16 @@ class Analysis:
             with ask.limits():
                 self._last = self._judged(ask, tell)
         except LoopxformError as e:
-            items = (p for p in pieces(ask.text).items if p.name)
-            functions = tuple((p, self._before(p)) for p in items)
-            self._last = FileFacts(functions, (refusal(e, Loc(ask.path, 1, 1)),))
+            self._last = self._unread(ask, e)
+        except (MemoryError, OSError) as e:
+            self._last = self._unread(ask, InternalError(f"{type(e).__name__}: {e}"))
         return self._last
+
+    def _unread(self, ask: Ask, e: LoopxformError) -> FileFacts:
+        """A version of which nothing can be read: what the one before has."""
+        items = (p for p in pieces(ask.text).items if p.name)
+        functions = tuple((p, self._before(p)) for p in items)
+        return FileFacts(functions, (refusal(e, Loc(ask.path, 1, 1)),))
 
     def _judged(self, ask: Ask, tell: Told) -> FileFacts:
         work = _Work(pieces(ask.text), ask, self._headers)
