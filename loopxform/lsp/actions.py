@@ -161,7 +161,8 @@ class _Found:
     def pragma(self, v: LoopVerdict) -> Action | None:
         """`#pragma omp parallel for` with the clauses of a verdict."""
         clauses = _clauses(v)
-        if clauses is None or v.loc is None or self.function.claim(v) is not None:
+        has_one = any(v.path[: len(c.path)] == c.path for c in self.function.claims if c.path)
+        if clauses is None or v.loc is None or has_one:  # of the loop, or of one around it
             return None
         indent = self.line(v.loc)[: v.loc.column - 1]
         if indent.strip():

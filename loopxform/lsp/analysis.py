@@ -110,7 +110,7 @@ class Analysis:
 
     def _judged(self, ask: Ask, tell: Told) -> FileFacts:
         work = _Work(pieces(ask.text), ask, self._headers)
-        missing = [n for n in work.numbers if work.keys[n] not in self._known]
+        missing = [n for n in work.numbers if not self._holds(work, n)]
         rest = work.rest not in self._known
         total = done = len(missing)
         while missing or rest:
@@ -136,6 +136,13 @@ class Analysis:
                 tell(total - done, total)
             missing, rest = missing[len(batch) :], False
         return self._collected(work)
+
+    def _holds(self, work: _Work, n: int) -> bool:
+        """Whether it is known what is true of a function."""
+        known = self._known.get(work.keys[n])
+        if known is None:
+            return False
+        return known.lines == work.lines(n) or known.facts.is_within(work.path)
 
     def _collected(self, work: _Work) -> FileFacts:
         """What is known of a version; of others it is forgotten."""

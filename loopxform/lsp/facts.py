@@ -68,6 +68,15 @@ class FunctionFacts:
     """Whether the function could be read."""
 
 
+    def is_within(self, file: str) -> bool:
+        """Whether all that is said is about one file; of others, nobody knows which lines texts
+        name."""
+        found = [x.loc for x in self.loops]
+        for f in self.findings:
+            found += [f.loc, *(r.loc for r in f.related)]
+        return all(loc.file == file for loc in found)
+
+
 NOTHING = FunctionFacts("")
 
 _LINES = re.compile(r"\blines? \d+(?:(?:,| and) \d+)*\b(?! of )")

@@ -129,3 +129,22 @@ def test_what_is_said_after_edits_is_what_check_says_everywhere(part: int) -> No
     folders = ("files", "races", "programs", "vectorisation", "domains")
     every = sorted(p for f in folders for p in (ROOT / "corpus" / f).rglob("*.c"))
     assert sum(_agree(p, 3, n) for n, p in enumerate(every[part::8])) >= 8
+
+
+BODY = """\
+  for (int i = 1; i < n; i++)
+    k += i, a[k] = a[k - 1];
+  for (int i = 0; i < n; i++)
+    a[i] = LAST;
+"""
+
+
+def test_lines_of_headers_stay_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "body.h").write_text(BODY)
+    path, analysis = str(tmp_path / "body.c"), Analysis()
+    head = '#define LAST a[9]\nstatic void f(int n, int k, int *a)\n{\n#include "body.h"\n}\n'
+    more = "void g(int n, int *a)\n{\n  for (int i = 0; i < n; i++)\n    a[i] = 0;\n}\n"
+    for text in (head + more, "\n\n" + head + more, head + "\n" + more, "\n" + head + more * 1):
+        found = incremental(analysis, path, text)
+        assert found == whole(path, text)
+        assert len(found[0]) == 3
