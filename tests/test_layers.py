@@ -40,8 +40,8 @@ LAYERS: dict[str, set[str]] = {
 }
 LAYERS["offload"] = LAYERS["recipes"] | {"recipes"}
 LAYERS["tune"] = LAYERS["recipes"] | {"recipes", "cache"}
-"""What a package may import besides itself. `api`, `bench`, `report`, `lsp`, `cli` and `__init__` may
-import anything below them."""
+"""What a package may import besides itself. `api`, `bench`, `report`, `lsp`, `cli` and `__init__`
+may import anything below them."""
 
 TOP = {"__init__", "__main__", "api", "bench", "cli", "lsp", "report"}
 INSIDE = {

@@ -67,7 +67,6 @@ class FunctionFacts:
     is_read: bool = True
     """Whether the function could be read."""
 
-
     def is_within(self, file: str) -> bool:
         """Whether all that is said is about one file; of others, nobody knows which lines texts
         name."""
