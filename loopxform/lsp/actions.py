@@ -167,6 +167,9 @@ class _Found:
         indent = self.line(v.loc)[: v.loc.column - 1]
         if indent.strip():
             return None
+        header = self._header(v.loc)
+        if header is None or not is_canonical(self.bare[header[0] : header[1]]):
+            return None
         words = " ".join(["#pragma omp parallel for", *clauses])
         there = self.starts[v.loc.line - 1]
         edit = Edit(there, there, f"{indent}{words}\n")
@@ -250,6 +253,24 @@ class _Found:
     def _is_under_pragma(self, offset: int) -> bool:
         before = self.bare[: self.bare.rfind("for", 0, offset)].rstrip()
         return before[before.rfind("\n") + 1 :].lstrip().startswith("#")
+
+
+INIT = re.compile(r"(?:[A-Za-z_]\w*\s+)*([A-Za-z_]\w*)\s*=(?!=)[^,=]*")
+CONDITION = re.compile(r"([^<>=!&|?,]*)(<=?|>=?)([^<>=!&|?,]*)")
+
+
+def is_canonical(header: str) -> bool:
+    """Whether OpenMP takes a header, which is what stands between the parentheses of a `for`: one
+    variable is set, compared and moved by some amount (OpenMP 5.2, section 4.4.1)."""
+    parts = [p.strip() for p in header.split(";")]
+    init = INIT.fullmatch(parts[0])
+    condition = CONDITION.fullmatch(parts[1]) if len(parts) == 3 else None
+    if init is None or condition is None or init[1] not in (x.strip() for x in condition.groups()):
+        return False
+    var = re.escape(init[1])
+    steps = rf"{var}\s*(\+\+|--)|(\+\+|--)\s*{var}|{var}\s*[+-]=[^,=]+"
+    longer = rf"{var}\s*=\s*({var}\s*[+-][^,=]+|[^,=]+\+\s*{var})"
+    return re.fullmatch(f"{steps}|{longer}", parts[2]) is not None
 
 
 def _noted(title: str, notes: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from differential import edits, incremental, whole
 
+from loopxform.lsp.actions import is_canonical
 from loopxform.lsp.analysis import Analysis
 from loopxform.lsp.facts import Finding, FunctionFacts, moved
 from loopxform.lsp.pieces import Dependences, pieces
@@ -77,6 +78,27 @@ def test_a_file_whose_braces_do_not_match() -> None:
     )
     names = [p.name for p in found.items if p.name]
     assert names == [*DEPENDS]
+
+
+HEADERS = {
+    "int i = 0; i < n; i++": True,
+    "i = n - 1; 0 <= i; --i": True,
+    "size_t i = lo(a); i >= m[2]; i -= 2 * k": True,
+    "unsigned long i = 0; i < n; i = i + 4": True,
+    "i = 0; i <= d && i < n; i++": False,
+    "i = 0, j = 1; i < n; i++": False,
+    "i = 0; i < n; i++, j++": False,
+    "; i < n; i++": False,
+    "i = 0; i < n;": False,
+    "i = 0; j < n; i++": False,
+    "i = 1; i < n; i *= 2": False,
+    "i = 0; i < (n ? n : m); i++": False,
+}
+"""Whether a compiler takes a pragma on a loop with such a header. (It would take the last one.)"""
+
+
+def test_headers_that_openmp_takes() -> None:
+    assert {h: is_canonical(h) for h in HEADERS} == HEADERS
 
 
 UNITS = {"utf-8": 7, "utf-16": 5, "utf-32": 4}
