@@ -229,7 +229,24 @@ def test_requests_about_a_text_that_has_changed_are_given_up(tmp_path: Path) -> 
             with pytest.raises(JsonRpcException, match="is not open"):
                 await e.hints(uri)
 
+            windows = "\r\n".join(["/* \U0001f600 */ void w(int n, int *a) {", *LOOP, "}"])
+            await e.open(uri, windows)
+            assert list(await e.hints(uri)) == [2]
+            (pragma,) = (await e.actions(uri, 2)).values()
+            written = e.apply(uri, pragma)
+            assert written == windows.replace("  for", "  #pragma omp parallel for\r\n  for")
+            e.edit(uri, "a[i] = 0", "a[i] = a[i - 1] /* \U0001f600 */ + a[i + 1]")
+            assert (await e.hints(uri))[2].startswith("no: flow dependence")
+            e.text_document_did_close(
+                lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(uri))
+            )
+            del e.versions[uri]
+            assert await e.diagnostics(uri) == []
+
     asyncio.run(session())
+
+
+LOOP = ["  for (int i = 1; i < n; i++)", "    a[i] = 0;"]
 
 
 def _rename(e: Editor, old: str, new: str) -> None:
