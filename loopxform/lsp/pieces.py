@@ -8,6 +8,7 @@ A function is judged again only where a piece changes that its verdicts may depe
     all directives of the file
     where functions have words that mean something for others: those, and all that call it
 
+Of a function without loops and pragmas there are no verdicts: it depends on declarations alone.
 The others need not even be parsed: `reduced` leaves declarations of them, every line in its place.
 """
 
@@ -151,6 +152,7 @@ def _heads(text: str) -> frozenset[str]:
     return frozenset(CALLED.findall(without_comments(text).partition("{")[0])) - KEYWORDS
 
 
+LOOPS = frozenset(["for", "while", "do", "goto"])
 KEYWORDS = frozenset(
     IDENTIFIER.findall(
         """auto break case char const continue default do double else enum extern float for goto if
@@ -176,6 +178,7 @@ class Dependences:
         self._naming = defaultdict[str, list[int]](list)
         self._addressing = defaultdict[str, list[int]](list)
         self._mentioned = list[frozenset[str]]()
+        self._loopless = set[int]()
         self._number(found.items)
         self._far = [n for n, p in enumerate(found.items) if p.name and self._reaches_far(p)]
 
@@ -202,8 +205,11 @@ class Dependences:
     def _number(self, items: Sequence[Piece]) -> None:
         functions = frozenset[str]().union(*(_heads(p.text) for p in items if p.name))
         for n, p in enumerate(items):
-            words = self._expanded(p.text) - KEYWORDS
+            every = self._expanded(p.text)
+            words = every - KEYWORDS
             self._mentioned.append(words)
+            if every.isdisjoint(LOOPS) and "#" not in p.text:
+                self._loopless.add(n)
             if not p.name:
                 _enter(self._declaring, words, n)
                 continue
@@ -235,13 +241,17 @@ class Dependences:
 
     def of(self, number: int) -> frozenset[int]:
         """The numbers of the pieces that a function depends on, itself included."""
-        return self._closure([number, *self._far])
-
-    def _closure(self, start: Iterable[int]) -> frozenset[int]:
-        seen = set(start)
-        waiting = list(seen)
+        if number in self._loopless:
+            return self._closure([number], [self._declaring])
         of_functions = [self._declaring, self._defining, self._addressing]
         of_functions += [self._naming] if self._far else []
+        return self._closure([number, *self._far], of_functions)
+
+    def _closure(
+        self, start: Iterable[int], of_functions: Sequence[dict[str, list[int]]]
+    ) -> frozenset[int]:
+        seen = set(start)
+        waiting = list(seen)
         while waiting:
             n = waiting.pop()
             tables = of_functions if self.found.items[n].name else [self._declaring]
