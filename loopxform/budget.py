@@ -68,15 +68,21 @@ class Exhausted(LoopxformError):
         self.kind = kind
 
 
+class Stopped(BaseException):
+    """Nobody waits for the answer any more: no error, so nothing catches it on the way."""
+
+
 @dataclass
 class Budget:
-    """Until when, on the clock of `cpu_seconds`, and up to how much memory in use."""
+    """Until when, on the clock of `cpu_seconds`, and up to how much memory in use; `is_stopped` is
+    asked now and then whether the answer is still wanted."""
 
     until: float = inf
     bytes: float = inf
     exhausted: Literal["", "time", "memory"] = ""
     short: bool = False
     """Whether something inside was given up for want of time."""
+    is_stopped: Callable[[], bool] | None = None
     _looked: float = -inf
     """CPU time when the clock and the memory were last looked at, in the budgets around as well."""
     _look: float = -inf
@@ -100,8 +106,10 @@ class Budget:
         return inf if self.until == inf else max(0.0, self.until - cpu_seconds())
 
     def spend(self) -> None:
-        """Raises Exhausted where the budget is used up."""
+        """Raises Exhausted where the budget is used up, Stopped where nobody waits."""
         if not self.exhausted and (now := time.perf_counter()) >= self._look:
+            if self.is_stopped is not None and self.is_stopped():
+                raise Stopped
             self._looked = cpu_seconds()
             left = self.until - self._looked
             self._look = now + min(PAUSE, left)
@@ -134,6 +142,7 @@ def _in_force(budget: Budget) -> Iterator[Budget]:
     if around is not None:
         budget.until = min(budget.until, around.until)
         budget.bytes = min(budget.bytes, around.bytes)
+        budget.is_stopped = budget.is_stopped or around.is_stopped
         if budget.until > around._looked + PAUSE:  # else it may be used up before the next look
             budget._looked = around._looked
             budget._look = around._look

@@ -206,6 +206,9 @@ CODES: dict[str, str] = {
     "LX242": "A finding of the baseline that is no longer found: --write-baseline removes it.",
     "LX247": "Kernels that are not shown to compute what the C does: where the proof of "
     "`loopxform validate` ends (docs/trust.md).",
+    "LX238": "An optional package is not installed that the command needs.",
+    "LX239": "A setting of the editor that the language server does not have, or with a value that "
+    "it does not take. The other settings are in force.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX212": "Rows that an array of row starts does not tell apart.",

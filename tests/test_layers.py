@@ -54,10 +54,10 @@ LAYERS: dict[str, set[str]] = {
 }
 LAYERS["offload"] = LAYERS["recipes"] | {"recipes"}
 LAYERS["tune"] = LAYERS["recipes"] | {"recipes", "cache"}
-"""What a package may import besides itself. `api`, `bench`, `report`, `cli` and `__init__` may
-import anything below them."""
+"""What a package may import besides itself. `api`, `bench`, `report`, `lsp`, `cli` and `__init__`
+may import anything below them."""
 
-TOP = {"__init__", "__main__", "api", "bench", "cli", "report"}
+TOP = {"__init__", "__main__", "api", "bench", "cli", "lsp", "report"}
 INSIDE = {
     "frontend": ("text", "syntax", "desugar", "names", "pragmas", "lower", "outline"),
     "api": ("arguments", "source", "verdicts", "annotated", "facade", "check"),
@@ -82,6 +82,8 @@ FENCED: dict[str, tuple[str, ...]] = {
     "tqdm": ("cli.inputs",),
     "shtab": ("cli.completion",),
     "distributed": ("cli.cluster",),
+    "pygls": ("lsp.server",),
+    "lsprotocol": ("lsp.server", "lsp.protocol"),
 }
 
 

@@ -124,31 +124,34 @@ def _anything(end: Endpoint, around: Sequence[tuple[Path, For]], doubt: str) -> 
 
 def matrix_text(m: Matrix, file: str | None = None) -> str:
     """The matrix as a table, for a reader of a file. Of very many rows, the first are shown."""
-    head = ["kind", "array", "statements", *m.loops]
-    table = [head]
+    return "".join(f"{x}\n" for x in (*aligned(matrix_table(m, file)), *matrix_notes(m, file)))
+
+
+def matrix_table(m: Matrix, file: str | None = None) -> list[list[str]]:
+    """The head and the rows that are shown, a text for each column; nothing without rows."""
+    table = [["kind", "array", "statements", *m.loops]] if m.rows else []
     for d in m.rows[:MOST_LINES]:
         name = f"{d.array} ({d.reduction})" if d.reduction else d.array
         signs = [m.entry(d, n) for n in range(len(m.loops))]
         kind = d.kind + ("" if d.exact else "?")
         table.append([kind, name, f"{d.source.words(file)} -> {d.sink.words(file)}", *signs])
-    return "".join(f"{line}\n" for line in (*_rows(m, table), *_lines(m, file)))
+    return table
 
 
-def _rows(m: Matrix, table: list[list[str]]) -> Iterator[str]:
-    if not m.rows:
-        if not m.unmodelled:
-            yield "no dependences"
-        return
-    widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
-    for row in table:
-        yield _line(row, widths)
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """The rows of a table as lines."""
+    widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))] if table else []
+    return [_line(row, widths) for row in table]
+
+
+def matrix_notes(m: Matrix, file: str | None = None) -> Iterator[str]:
+    """What is said of a matrix below its rows."""
+    if not m.rows and not m.unmodelled:
+        yield "no dependences"
     if len(m.rows) > MOST_LINES:
         yield f"... and {len(m.rows) - MOST_LINES} more rows (--format json has them all)"
     if any(not d.exact for d in m.rows[:MOST_LINES]):
         yield "?  not proven, but it could not be excluded"
-
-
-def _lines(m: Matrix, file: str | None) -> Iterator[str]:
     if m.note:
         yield m.note
     ends = [d.source for d in m.unmodelled if d.source.path != m.path]

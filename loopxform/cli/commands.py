@@ -13,6 +13,7 @@ COMMANDS = {
     "demo": "run a pipeline of plain C on a picture, fused, and compare it with your C",
     "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
     "validate": "prove that written kernels compute what the C does, from their texts alone",
+    "lsp": "serve an editor: verdicts, diagnostics and edits while you type",
     "explain": "explain a step or a diagnostic code",
     "completion": "write what a shell needs to complete command lines",
     "devices": "list the OpenCL devices and the named profiles",

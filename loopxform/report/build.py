@@ -13,7 +13,7 @@ from loopxform.cli import offload_summary
 from loopxform.cli.tuned import digest_of, path_of, read_tuning
 from loopxform.cli.users_names import UsersNames
 from loopxform.errors import InternalError, LoopxformError, contained
-from loopxform.report import gains
+from loopxform.report import gains, restrict
 from loopxform.report.collect import file_facts, refusal
 from loopxform.report.facts import (
     FileFact,
@@ -92,7 +92,7 @@ def _noted(loop: LoopFact, notes: dict[int, LoopNote]) -> LoopFact:
 
 
 def _gains(report: CheckedFile, done: Became, wanted: Wanted) -> dict[str, list[Gain]]:
-    out = {f.name: [*gains.of_restrict(f)] for f in report.functions}
+    out = {f.name: [*restrict.of_restrict(f)] for f in report.functions}
     for name, gain in gains.of_floating_point(done, wanted):
         out.setdefault(name, []).append(gain)
     return out

@@ -261,7 +261,9 @@ class _Drawing:
         if r.witness is None:
             return ""
         carried = (d for d in self.rows if d.carrier == v.path and d.witness == r.witness)
-        named = next((d for d in carried if f"dependence of {d.array}," in r.message), None)
+        named = next(
+            (d for d in carried if r.message.startswith(f"{d.kind} dependence of {d.array},")), None
+        )
         return self._of(named, v) if named else ""
 
     def of_variable(self, v: LoopVerdict) -> Drawn:
