@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from difflib import SequenceMatcher
 
 from loopxform.api.check import CheckedFunction, checked
-from loopxform.api.facade import File, Routine, loads
+from loopxform.api.facade import File, Routine
+from loopxform.api.reading import loads
 from loopxform.budget import Budget, within
 from loopxform.errors import InternalError, LoopxformError, contained
 from loopxform.lsp.collect import function_facts, refusal

@@ -125,7 +125,9 @@ def test_a_launch_that_is_too_small(tmp_path: Path) -> None:
     kernel, host, source = written(tmp_path, BLUR)
     text = host.read_text()
     step = next(x for x in text.splitlines() if x.startswith("  lx_step(lx_job, 0, "))
-    host.write_text(text.replace(step, step.replace("(long long)w + 16 - 3", "(long long)w + 12", 1)))
+    host.write_text(
+        text.replace(step, step.replace("(long long)w + 16 - 3", "(long long)w + 12", 1))
+    )
     assert host.read_text() != text
     assert validate(kernel, source, host=host).status == "wrong"
 
