@@ -25,6 +25,7 @@ LAYERS: dict[str, set[str]] = {
     "compiler": {"cache", "errors", "trace"},
     "codes": set(),
     "files": BASE,
+    "settings": BASE | {"compiler"},
     "ir": BASE,
     "frontend": BASE | {"compiler", "ir"},
     "analysis": BASE | {"ir"},

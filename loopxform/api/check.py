@@ -42,20 +42,20 @@ def check(
     function: str | None = None,
     time_limit: float | None = None,
     memory_limit: float | None = None,
+    config: bool | str | PathLike[str] = False,
     **options: Sequence[str],
 ) -> CheckedFile:
     """Judges every loop of a C file, or of one of its functions. `time_limit` is the CPU time for
     the file, in seconds, and `memory_limit` what the process may take beyond what it has, in MiB:
-    what needs more is unknown for that reason. `include`, `define` and `undefine` list what -I, -D
-    and -U of a C compiler take.
+    what needs more is unknown for that reason. The other arguments are those of `load`.
 
     Raises InputError where nothing of the file can be read, or it has no such function, Exhausted
     where the limits do not suffice to read it, and ArgumentError.
     """
-    require_known(options, ("function", "time_limit", "memory_limit", *READING))
+    require_known(options, ("function", "time_limit", "memory_limit", "config", *READING))
     require(CHECKING, function=function, time_limit=time_limit, memory_limit=memory_limit)
     with within(Budget.of(time_limit, memory_limit)):
-        return checked(load(path, **options), function=function)
+        return checked(load(path, config=config, **options), function=function)
 
 
 def checked(file: File, *, function: str | None = None) -> CheckedFile:

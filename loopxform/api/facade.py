@@ -18,11 +18,17 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
-from loopxform import compiler
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import considered, require_read, require_understood, tiled_first
-from loopxform.api.arguments import APPLYING, CHECKING, READING, require, require_known
+from loopxform.api.arguments import (
+    APPLYING,
+    CHECKING,
+    PROJECT,
+    READING,
+    require,
+    require_known,
+)
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.verdicts import claims, verdicts
 from loopxform.errors import InputError, quoting
@@ -31,6 +37,8 @@ from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
 from loopxform.nearest import did_you_mean
+from loopxform.settings.flags import Flags, flags_of
+from loopxform.settings.lookup import settings_for
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -44,18 +52,30 @@ if TYPE_CHECKING:
     from loopxform.transforms import Derivation, Step
 
 
-def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
+def load(
+    path: str | PathLike[str],
+    *,
+    config: bool | str | PathLike[str] = False,
+    **options: Sequence[str],
+) -> File:
     """Reads a C file. `include`, `define` and `undefine` list what -I, -D and -U of a C compiler
-    take; `cflags` its other options, which decide what it defines (`-std=c99`, `-O0`).
+    take; `cflags` all its options, of which those count that change the text (`-std=c99`, `-O0`,
+    `-include`). With `config`, so do what the project of the file says, by its loopxform.toml and
+    compile_commands.json, or by the file that is named (docs/configuration.md).
 
     Raises InputError with the place.
     """
-    return _file(parse_file(fspath(path), _cpp(**options)))
+    require(PROJECT, config=config)
+    own = _flags(**options)
+    if config:
+        named = None if config is True else fspath(config)
+        own = own.over(settings_for(fspath(path), config=named).flags)
+    return _file(parse_file(fspath(path), _cpp(own)))
 
 
 def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
     """Reads C text; see `load`. Raises InputError with the place."""
-    return _file(parse_file(name, _cpp(**options), text=text))
+    return _file(parse_file(name, _cpp(_flags(**options)), text=text))
 
 
 def _file(parsed: Parsed) -> File:
@@ -65,12 +85,19 @@ def _file(parsed: Parsed) -> File:
     return File(parsed)
 
 
-def _cpp(**options: Sequence[str]) -> CppOptions:
+def _flags(**options: Sequence[str]) -> Flags:
     """Raises ArgumentError."""
     require_known(options, tuple(READING))
     require(READING, **options)
     include, define, undefine, cflags = (tuple(options.get(name, ())) for name in READING)
-    return CppOptions(tuple(map(fspath, include)), define, undefine, compiler.flags(cflags))
+    own = Flags(tuple(map(fspath, include)), define=define, undefine=undefine)
+    return own.over(flags_of(cflags))
+
+
+def _cpp(flags: Flags) -> CppOptions:
+    return CppOptions(
+        flags.folders, flags.define, flags.undefine, flags.flags, flags.quote, flags.forced
+    )
 
 
 @dataclass(frozen=True, repr=False)

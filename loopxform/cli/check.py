@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from loopxform.api.check import CheckedFile
@@ -13,10 +14,11 @@ from loopxform.api.facade import Routine
 from loopxform.budget import within
 from loopxform.cli import check_text, inputs, questions, streams
 from loopxform.cli.colour import painter
-from loopxform.cli.compiler import take_cflags
+from loopxform.cli.compiler import given_flags
 from loopxform.cli.judging import Judge, Judged
 from loopxform.cli.options import chosen
 from loopxform.cli.place import put_on_command_line
+from loopxform.cli.settings import settings_of
 from loopxform.errors import InternalError, LoopxformError, UsageError
 from loopxform.ir.types import INT_MAX
 from loopxform.written import MOST_JOBS, whole
@@ -30,7 +32,7 @@ def main(args: argparse.Namespace) -> int:
     if args.dask is not None and jobs > 1:
         message = "--dask and --jobs exclude each other"
         raise UsageError(message, help="leave out --jobs", subject="--jobs")
-    files = inputs.c_files(args.files)
+    files = inputs.c_files(args.files, partial(settings_of, args))
     many = len(files) > 1
     asked = next((o for o in ("line", "can", "require") if getattr(args, o)), None)
     if many and asked:
@@ -87,9 +89,9 @@ def _judged(
     if args.dask is None:
         yield from check_many.side_by_side(judge, files, check_many.workers(words, count))
         return
-    take_cflags(args)
+    own = given_flags(args)
     with cluster(args.dask) as there:
-        there.require_same(args.cflags)
+        there.require_same(own.flags)
         yield from check_many.side_by_side(judge, files, check_many.of_cluster(there, words))
 
 

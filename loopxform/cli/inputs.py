@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loopxform.errors import InputError
+from loopxform.settings.lookup import Settings
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -16,28 +18,41 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def c_files(names: Sequence[str]) -> list[str]:
+def c_files(names: Sequence[str], settings: Callable[[str], Settings]) -> list[str]:
     """The files in the order given, each once; a folder stands for the `.c` files below it in the
-    order of their names, hidden folders left out. Raises InputError."""
+    order of their names, without hidden folders and what projects exclude. `settings` are those of
+    a folder. Raises InputError, also where those of a file cannot be read."""
     found: dict[str, str] = {}
+    known = cache(settings)
     for name in names:
-        for path in _below(name) if os.path.isdir(name) else [name]:
+        if not os.path.isdir(name):
+            known(os.path.dirname(os.path.abspath(name)))
+        for path in _below(name, known) if os.path.isdir(name) else [name]:
             found.setdefault(path if path == "-" else os.path.realpath(path), path)
     return list(found.values())
 
 
-def _below(folder: str) -> list[str]:
+def _below(folder: str, settings: Callable[[str], Settings]) -> list[str]:
     def refuse(e: OSError) -> None:
         message = f"cannot read the folder '{e.filename}': {e.strerror}"
         raise InputError(message, help="name a folder that you may read", subject=folder) from e
 
     out: list[str] = []
+    left = 0
     for where, inner, files in os.walk(folder, onerror=refuse):
+        project = settings(where).project
         inner[:] = sorted(d for d in inner if not d.startswith("."))
         paths = [os.path.normpath(os.path.join(where, f)) for f in sorted(files)]
-        out += [p for p in paths if p.endswith(".c") and not _is_pipe(p)]
+        paths = [p for p in paths if p.endswith(".c") and not _is_pipe(p)]
+        if project is not None:
+            inner[:] = [d for d in inner if not project.excluded(os.path.join(where, d))]
+            every = len(paths)
+            paths = [p for p in paths if not project.excluded(p)]
+            left += every - len(paths)
+        out += paths
     if not out:
         message = f"there is no C file in the folder '{folder}'"
+        message += " but those that its project excludes" if left else ""
         raise InputError(message, help="name a C file, or a folder that has some", subject=folder)
     return out
 

@@ -47,6 +47,10 @@ def expand(
     cpp = _Preprocessor(file, options, reader)
     out = io.StringIO()
     try:
+        for name in options.forced:
+            cpp.parse(*cpp.forced(name))
+            cpp.write(out)
+            out.write("\n")
         cpp.parse(escaped(text), file)
         cpp.write(out)
         if any(now in out.getvalue() for now in cpp.now):
@@ -128,6 +132,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self._given = [self._take(_definition(d)) for d in given]
         for folder in options.include_dirs:
             self.path.append(folder)
+        self._quoted = options.quote_dirs
 
     # ------------------------------------------------------------ macros from outside
 
@@ -243,7 +248,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         call = m.group()
         name = _INCLUDED.search(call) if m.group(1) == "include" else None
         if name is not None:
-            own = self.temp_path[:1] if name.group(1) == '"' else []
+            own = [*self.temp_path[:1], *self._quoted] if name.group(1) == '"' else []
             if any(is_file(os.path.join(d, name.group(2))) for d in (*own, *self.path)):
                 return "1"
         return str(int(self.outside.holds(call)))
@@ -301,11 +306,25 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         return found
 
     def include(self, tokens: Any, original_line: Any) -> Iterator[Any]:
-        """Looks for "x.h" beside the file that includes it, and in the folders of -I; pcpp would
-        also look beside the files that include that one, which C compilers for Unix do not."""
-        outer, self.temp_path = self.temp_path, self.temp_path[:1]
+        """Looks for "x.h" beside the file that includes it, and in the folders of -iquote and -I;
+        pcpp would also look beside the files that include that one, which C compilers for Unix do
+        not."""
+        outer, self.temp_path = self.temp_path, [*self.temp_path[:1], *self._quoted]
         yield from super().include(tokens, original_line)
         self.temp_path = outer
+
+    def forced(self, name: str) -> tuple[str, str]:
+        """The text of a file of -include and its path: it is looked for where the compiler runs,
+        then as "x.h" is. Raises InputError."""
+        for folder in ("", *self._quoted, *self.path):
+            path = os.path.join(folder, name)
+            if is_file(path):
+                shown = self._shown(os.path.abspath(path))
+                stripped = self._reader.add(shown, rawtext.read(path))
+                return escaped(stripped), path
+        message = f"include file '{name}' not found"
+        help = "-include FILE, in this folder or in one of -I"
+        raise InputError(message, help=help, subject="-include")
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         """Reads a header; OSError makes pcpp look further. Without -I it would look for <math.h>
