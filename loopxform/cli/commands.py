@@ -12,6 +12,8 @@ COMMANDS = {
     "tune": "find the tile sizes that are quickest on a device",
     "demo": "run a pipeline of plain C on a picture, fused, and compare it with your C",
     "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
+    "init": "write a loopxform.toml for a CMake, Make or Meson project",
+    "config": "print what holds for a file, and where it is said",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }

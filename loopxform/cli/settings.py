@@ -31,7 +31,7 @@ def configured(args: argparse.Namespace, path: str) -> argparse.Namespace:
     values |= {"include": [*flags.folders], "define": [*flags.define]}
     values |= {"undefine": [*flags.undefine], "cflags": [*flags.flags], "cflags_file": None}
     for key, value in _taken(args, settings.values):
-        _require_known(settings, key, value)
+        require_known(settings, key, value)
         values[key.dest] = key.given(value.value)
         origins[key.option] = value
     return argparse.Namespace(**{**vars(args), **values})
@@ -78,7 +78,7 @@ def _is_moot(args: argparse.Namespace, key: Key) -> bool:
     return False
 
 
-def _require_known(settings: Settings, key: Key, value: Value) -> None:
+def require_known(settings: Settings, key: Key, value: Value) -> None:
     """Raises InputError for a value that needs looking up, and is none."""
     if key.name != "profile":
         return

@@ -116,7 +116,7 @@ def _cflags(project: Project | None, value: Value | None) -> Flags:
     try:
         return flags_of(value.value, project.folder)
     except LoopxformError as e:
-        raise project.error(value.loc, value.width, e.message, e.help or "", "LX244") from e
+        raise project.error(*value.place(e.subject), e.message, e.help or "", "LX244") from e
 
 
 def _database(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from loopxform.errors import InputError
@@ -29,12 +30,20 @@ _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 @record
 class Value:
-    """A value as options have it, and where it stands; `files` are the patterns of its table."""
+    """A value as options have it, and where it stands, and each of its `elements` with its width;
+    `files` are the patterns of its table."""
 
     value: Any
     loc: Loc
     width: int
+    elements: tuple[tuple[Loc, int], ...] = ()
     files: tuple[str, ...] = ()
+
+    def place(self, element: object) -> tuple[Loc, int]:
+        """Where an element stands, else the value, and how wide that is."""
+        if isinstance(self.value, tuple) and element in self.value:
+            return self.elements[self.value.index(element)]
+        return self.loc, self.width
 
 
 @record
@@ -179,7 +188,7 @@ class _Checked:
             files = self._value(GLOBS, FILES, own[FILES], (*here, FILES))
             values = self.table(own, here, whole=False)
             if files is not None:
-                named = {k: Value(v.value, v.loc, v.width, files.value) for k, v in values.items()}
+                named = {k: replace(v, files=files.value) for k, v in values.items()}
                 yield files.value, named
 
     def _first(self, at: Path) -> Span | None:
@@ -203,8 +212,11 @@ class _Checked:
                     what = f"an element of {name} must be {kind.each.words}, not {_shown(x)}"
                     self._bad(self.places.values.get((*at, n), span), what, example)
                     return None
+        count = len(given) if isinstance(given, list) else 0
+        spans = (self.places.values.get((*at, n), span) for n in range(count))
+        elements = tuple((self._loc(x), max(1, x[1] - x[0])) for x in spans)
         value = kind.value(given, self.project.folder)
-        return Value(value, self._loc(span), max(1, span[1] - span[0]))
+        return Value(value, self._loc(span), max(1, span[1] - span[0]), elements)
 
 
 def _unknown(name: str, names: list[str], *, whole: bool) -> tuple[str, str]:

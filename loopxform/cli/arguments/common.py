@@ -43,6 +43,13 @@ def parser(
     else:
         help = "the function to use, if the file has several"
         p.add_argument("--function", metavar="NAME", help=help)
+    add_preprocessor(p)
+    add_project(p)
+    return p
+
+
+def add_preprocessor(p: Parser) -> None:
+    """-I, -D, -U and --cflags."""
     c = p.add_argument_group("preprocessor")
     for option, into, metavar, help in (
         ("-I", "include", "DIR", "a folder with headers"),
@@ -51,8 +58,6 @@ def parser(
     ):
         c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
     add_cflags(c)
-    add_project(p)
-    return p
 
 
 def add_project(p: Parser) -> None:
