@@ -79,7 +79,8 @@ def _database(args: argparse.Namespace, settings: Settings) -> str:
         return "none" if named else "none in this folder, its folder build or those around it"
     how = "found" if settings.is_found else "named"
     if os.path.isdir(settings.path):
-        return f"{database.path} ({how}), {len(database.entries)} entries"
+        count = len(database.entries)
+        return f"{database.path} ({how}), {count} {'entry' if count == 1 else 'entries'}"
     if chosen is None:
         return f"{database.path} ({how}), which has no entry of the file: not used"
     of = reached(chosen.entry.file)

@@ -10,9 +10,9 @@ from loopxform.cli import init_next, init_project
 from loopxform.cli.init_project import Facts
 from loopxform.errors import InputError, about
 from loopxform.files import Output, write_all
-from loopxform.settings.files import Read
+from loopxform.settings.files import PROJECT, SHARED, Read
 from loopxform.settings.keys import KEYS
-from loopxform.settings.project import NAME, SHARED, nearest_project
+from loopxform.settings.lookup import nearest_project
 from loopxform.targets.profile import profile
 
 HEADER = """\
@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
     if args.profile is not None:
         with about("--profile"):
             profile(args.profile)
-    path = os.path.join(folder, NAME)
+    path = os.path.join(folder, PROJECT)
     if not args.force:
         _require_none(folder)
     facts = init_project.facts(folder, args.build, args.profile)
@@ -42,15 +42,15 @@ def main(args: argparse.Namespace) -> int:
 
 def _require_none(folder: str) -> None:
     """Raises InputError where the folder has settings already."""
-    for name in (NAME, SHARED):
+    for name in (PROJECT, SHARED):
         path = os.path.join(folder, name)
-        own = name == NAME and os.path.lexists(path)
+        own = name == PROJECT and os.path.lexists(path)
         if not own and name == SHARED and os.path.exists(path):
             project = nearest_project(folder, Read())
             own = project is not None and os.path.samefile(project.path, path)
         if own:
             what = f"'{path}' has settings already" if name == SHARED else f"'{path}' is there"
-            help = f"edit it; --force writes another {NAME} in its place"
+            help = f"edit it; --force writes another {PROJECT} in its place"
             raise InputError(what, code="LX055", help=help, subject=folder)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from loopxform.budget import Budget, within
 from loopxform.errors import DeviceError, LoopxformError
 from loopxform.records import record
-from loopxform.settings.database import NAME as DATABASE
 from loopxform.settings.database import WRITTEN
+from loopxform.settings.files import DATABASE
 from loopxform.targets.profile import PROFILES
 
 BUILDS = {

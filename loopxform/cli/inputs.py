@@ -20,8 +20,8 @@ Item = TypeVar("Item")
 
 def c_files(names: Sequence[str], settings: Callable[[str], Settings]) -> list[str]:
     """The files in the order given, each once; a folder stands for the `.c` files below it in the
-    order of their names, without hidden folders and what projects exclude. `settings` are those of
-    a folder. Raises InputError, also where those of a file cannot be read."""
+    order of their names, without hidden folders and what projects exclude, unless they exclude the
+    folder itself. `settings` are those of a folder. Raises InputError, also where those of a file cannot be read."""
     found: dict[str, str] = {}
     known = cache(settings)
     for name in names:
@@ -37,6 +37,8 @@ def _below(folder: str, settings: Callable[[str], Settings]) -> list[str]:
         message = f"cannot read the folder '{e.filename}': {e.strerror}"
         raise InputError(message, help="name a folder that you may read", subject=folder) from e
 
+    own = settings(folder).project
+    is_asked_for = own is not None and own.excluded(folder) is not None
     out: list[str] = []
     left = 0
     for where, inner, files in os.walk(folder, onerror=refuse):
@@ -44,7 +46,7 @@ def _below(folder: str, settings: Callable[[str], Settings]) -> list[str]:
         inner[:] = sorted(d for d in inner if not d.startswith("."))
         paths = [os.path.normpath(os.path.join(where, f)) for f in sorted(files)]
         paths = [p for p in paths if p.endswith(".c") and not _is_pipe(p)]
-        if project is not None:
+        if project is not None and not is_asked_for:
             inner[:] = [d for d in inner if not project.excluded(os.path.join(where, d))]
             every = len(paths)
             paths = [p for p in paths if not project.excluded(p)]

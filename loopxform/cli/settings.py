@@ -11,9 +11,12 @@ from typing import Any
 from loopxform.cli.compiler import given_flags
 from loopxform.errors import LoopxformError, UsageError
 from loopxform.settings.flags import Flags
-from loopxform.settings.keys import FLAGS, KEYS, Key, dest
 from loopxform.settings.lookup import NONE, Settings, settings_for
-from loopxform.settings.project import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # loaded where a project says something
+    from loopxform.settings.keys import Key
+    from loopxform.settings.project import Value
 
 
 def configured(args: argparse.Namespace, path: str) -> argparse.Namespace:
@@ -26,7 +29,7 @@ def configured(args: argparse.Namespace, path: str) -> argparse.Namespace:
     own = given_flags(args)
     settings = settings_of(args, path)
     flags = own.over(_below(args, settings))
-    origins = dict[str, Value]()
+    origins: dict[str, Value] = {}
     values: dict[str, Any] = {"flags": flags, "settings": settings, "origins": origins}
     values |= {"include": [*flags.folders], "define": [*flags.define]}
     values |= {"undefine": [*flags.undefine], "cflags": [*flags.flags], "cflags_file": None}
@@ -61,6 +64,10 @@ def _below(args: argparse.Namespace, settings: Settings) -> Flags:
 
 def _taken(args: argparse.Namespace, values: Mapping[str, Value]) -> Iterator[tuple[Key, Value]]:
     """The values that options get which the command line does not have."""
+    if not values:
+        return
+    from loopxform.settings.keys import FLAGS, KEYS
+
     for name, value in values.items():
         key = KEYS[name]
         is_option = key.option and name not in FLAGS and hasattr(args, key.dest)
@@ -71,6 +78,8 @@ def _taken(args: argparse.Namespace, values: Mapping[str, Value]) -> Iterator[tu
 
 def _is_moot(args: argparse.Namespace, key: Key) -> bool:
     """Whether the command line asks for what leaves no room for the value."""
+    from loopxform.settings.keys import dest
+
     for option, values in key.unless.items():
         given = getattr(args, dest(option), None)
         if given is not None and (not values or given in values):

@@ -6,6 +6,7 @@ of a file the first counts.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -14,19 +15,17 @@ from typing import Any
 
 from loopxform.errors import InputError, LoopxformError
 from loopxform.records import record
-from loopxform.settings.files import Read, contents
+from loopxform.settings.files import DATABASE, Read, contents
 from loopxform.settings.flags import Flags, flags_of, reached, require_macros
 from loopxform.source import Loc, Sources
-
-NAME = "compile_commands.json"
-BUILD = "build"
-"""The folder beside a source folder that is looked into, as clangd does."""
 
 LAUNCHERS = frozenset(["ccache", "sccache", "distcc", "icecc", "buildcache", "fastbuild", "env"])
 """Programs that run the compiler, which follows on the command line."""
 
 WRITTEN = "_opencl"
 """`NAME_opencl.c` is compiled in the place of NAME.c: its options are those of NAME.c."""
+
+AGAIN = "have your build write it again, or do without: --compile-commands none"
 
 MOST_NESTED = 16
 """Response files inside each other."""
@@ -72,8 +71,6 @@ class Database:
     # ---------------------------------------------------------------- reading
 
     def _read(self) -> Iterator[Entry]:
-        import json  # most files have no database
-
         decoder, at = json.JSONDecoder(), self._next(0)
         if self.text[at : at + 1] != "[":
             raise self.error(at, "compile_commands.json must be a list of entries")
@@ -118,9 +115,9 @@ class Database:
         except ValueError as e:
             raise self.error(at, f'"command" cannot be split: {str(e).lower()}') from e
 
-    def error(self, at: int, message: str, help: str = "", code: str = "LX245") -> InputError:
+    def error(self, at: int, message: str, help: str = AGAIN) -> InputError:
         """A diagnostic at a place of the file."""
-        error = InputError(message, loc=self.loc(at), code=code, help=help or HELP)
+        error = InputError(message, loc=self.loc(at), code="LX245", help=help)
         error.sources = Sources()
         error.sources.add(self.path, self.text)
         return error
@@ -170,7 +167,8 @@ class Database:
             require_macros(flags.define, flags.undefine)
         except LoopxformError as e:
             if e.loc is None:
-                raise self.error(entry.offset, e.message, e.help or "") from e
+                help = f"{e.help}; --compile-commands none does without the entry"
+                raise self.error(entry.offset, e.message, help) from e
             raise
         return flags
 
@@ -220,27 +218,17 @@ def _alike_at_end(one: str, other: str) -> int:
 
 def database_at(path: str, seen: Read) -> Database | None:
     """That of a file, or of the folder that has it; None where there is none. Raises InputError."""
-    file = os.path.join(path, NAME) if os.path.isdir(path) else path
+    file = os.path.join(path, DATABASE) if os.path.isdir(path) else path
     data = contents(os.path.abspath(file), seen)
-    if data is None:
-        return None
-    known = _known.get(file)
+    return None if data is None else database_of(os.path.abspath(file), data)
+
+
+def database_of(path: str, data: bytes) -> Database:
+    """That of a file that holds `data`. Raises InputError."""
+    known = _known.get(path)
     if known is None or known[0] is not data:
-        known = _known[file] = (data, Database(file, data))
+        known = _known[path] = (data, Database(path, data))
     return known[1]
 
 
 _known: dict[str, tuple[bytes, Database]] = {}
-
-
-def nearest_database(folder: str, seen: Read) -> Database | None:
-    """That of the folder or of its folder build, or of the nearest folder around. Raises
-    InputError."""
-    folder = os.path.abspath(folder)
-    while True:
-        for place in (folder, os.path.join(folder, BUILD)):
-            if (database := database_at(os.path.join(place, NAME), seen)) is not None:
-                return database
-        folder, inner = os.path.dirname(folder), folder
-        if folder == inner:
-            return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from loopxform import trace
@@ -16,6 +17,28 @@ class Read:
     """The files that were read for some settings."""
 
     paths: list[str] = field(default_factory=list)
+
+
+PROJECT, SHARED = "loopxform.toml", "pyproject.toml"
+"""Where the settings of a project are: in a file of their own, or in a table of another one."""
+
+DATABASE = "compile_commands.json"
+BUILD = "build"
+"""The folder beside a source folder that is looked into, as clangd does."""
+
+
+def around(folder: str, names: Sequence[str], seen: Read) -> Iterator[tuple[str, bytes]]:
+    """The files of these names in the folder and in those around it, the nearest first, with what
+    they hold. Raises InputError for one that cannot be read."""
+    folder = os.path.abspath(folder)
+    while True:
+        for name in names:
+            path = os.path.join(folder, name)
+            if (data := contents(path, seen)) is not None:
+                yield path, data
+        folder, inner = os.path.dirname(folder), folder
+        if folder == inner:
+            return
 
 
 _held: dict[str, tuple[tuple[int, int, int], bytes]] = {}

@@ -49,7 +49,8 @@ def _list_of(kind: Kind, words: str) -> Kind:
 
 
 def _one_of(*choices: str) -> Kind:
-    words = " or ".join(f'"{c}"' for c in choices)
+    quoted = [f'"{c}"' for c in choices]
+    words = " or ".join([", ".join(quoted[:-1]), quoted[-1]])
     return Kind(words, lambda x: isinstance(x, str) and x in choices, choices=choices)
 
 

@@ -10,18 +10,27 @@ load("src/heat.c", **settings.flags.options)
 from __future__ import annotations
 
 import os
-import warnings
+import re
 from collections.abc import Mapping
 from functools import cached_property
 
 from loopxform.errors import InputError, LoopxformError
-from loopxform.nearest import did_you_mean
 from loopxform.records import record
-from loopxform.settings.database import HELP, Chosen, Database, database_at, nearest_database
-from loopxform.settings.files import Read, contents
+from loopxform.settings.files import (
+    BUILD,
+    DATABASE,
+    PROJECT,
+    SHARED,
+    Read,
+    around,
+    contents,
+)
 from loopxform.settings.flags import Flags, flags_of, reached
-from loopxform.settings.keys import FLAGS
-from loopxform.settings.project import Project, Value, nearest_project, project_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # loaded where there are such files
+    from loopxform.settings.database import Chosen, Database
+    from loopxform.settings.project import Project, Value
 
 NONE = "none"
 """No compile_commands.json."""
@@ -86,8 +95,30 @@ def _project(folder: str, config: str | None, seen: Read, *, isolated: bool) -> 
     return None if isolated else nearest_project(folder, seen)
 
 
+def nearest_project(folder: str, seen: Read) -> Project | None:
+    """That of the folder, or of the nearest one around it. Raises InputError."""
+    for path, data in around(folder, (PROJECT, SHARED), seen):
+        if os.path.basename(path) == SHARED and not _may_be_ours(data):
+            continue
+        from loopxform.settings.project import project_of
+
+        if (project := project_of(path, data)) is not None:
+            return project
+    return None
+
+
+def _may_be_ours(data: bytes) -> bool:
+    """Whether a pyproject.toml may have our table: others are not taken apart."""
+    if b"loopxform" not in data:
+        return False
+    table = rb"""(?m)^[ \t]*(\[+[ \t]*)?["']?tool["']?[ \t]*([]=]|\.[ \t]*["']?loopxform\b)"""
+    return re.search(table, data) is not None
+
+
 def named_project(path: str, seen: Read) -> Project:
     """That of a file that is named. Raises InputError."""
+    from loopxform.settings.project import project_of
+
     data = contents(os.path.abspath(path), seen)
     project = None if data is None else project_of(os.path.abspath(path), data)
     if project is None:
@@ -100,8 +131,13 @@ def named_project(path: str, seen: Read) -> Project:
 def _of_project(project: Project | None, path: str) -> tuple[dict[str, Value], Flags, Flags]:
     """What a project says of a file: its values, and what these tell the compiler, without its
     `cflags` and with them. Raises InputError."""
-    values, said, flags = dict[str, Value](), Flags(), Flags()
-    for table in project.tables(path) if project else ():
+    values: dict[str, Value] = {}
+    said = flags = Flags()
+    if project is None:
+        return values, said, flags
+    from loopxform.settings.keys import FLAGS
+
+    for table in project.tables(path):
         values |= {name: v for name, v in table.items() if name not in FLAGS}
         of_list = {name: table[name].value for name in FLAGS[1:] if name in table}
         own = Flags(**of_list)
@@ -109,9 +145,9 @@ def _of_project(project: Project | None, path: str) -> tuple[dict[str, Value], F
     return values, said, flags
 
 
-def _cflags(project: Project | None, value: Value | None) -> Flags:
-    """Raises InputError, at the key."""
-    if value is None or project is None:
+def _cflags(project: Project, value: Value | None) -> Flags:
+    """Raises InputError, at the word."""
+    if value is None:
         return Flags()
     try:
         return flags_of(value.value, project.folder)
@@ -128,7 +164,9 @@ def _database(
     if path == NONE or (path is None and isolated):
         return None, True
     if path is None:
-        return nearest_database(folder, seen), True
+        return _nearest_database(folder, seen), True
+    from loopxform.settings.database import HELP, database_at
+
     database = database_at(path, seen)
     if database is not None:
         return database, False
@@ -138,6 +176,17 @@ def _database(
     if named is None and value is not None and project is not None:
         raise project.error(value.loc, value.width, message, HELP, "LX245")
     raise InputError(message, code="LX245", help=HELP, subject="--compile-commands")
+
+
+def _nearest_database(folder: str, seen: Read) -> Database | None:
+    """That of the folder or of its folder build, or of the nearest folder around. Raises
+    InputError."""
+    places = (DATABASE, os.path.join(BUILD, DATABASE))
+    for path, data in around(folder, places, seen):
+        from loopxform.settings.database import database_of
+
+        return database_of(path, data)
+    return None
 
 
 def _entry(database: Database, path: str, *, is_found: bool) -> Chosen | None:
@@ -154,11 +203,12 @@ def _entry(database: Database, path: str, *, is_found: bool) -> Chosen | None:
     if near is None and is_found:
         return None
     if near is None:
-        names = [e.file for e in database.entries]
-        help = did_you_mean(path, names) + "build the project first, or --compile-commands none"
+        help = "build the project first, or --compile-commands none"
         what = f"'{path}' has no entry in {database.path}, nor has any other C file"
         raise InputError(what, code="LX246", help=help, subject=path)
     if path.endswith(".c"):
+        import warnings
+
         like = reached(near.entry.file)
         what = f"{path} has no entry in {database.path}: read with the options of {like}"
         warnings.warn(what, stacklevel=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,20 +12,15 @@ from typing import Any
 from loopxform.errors import InputError
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
-from loopxform.settings.files import Read, contents
+from loopxform.settings.files import SHARED
 from loopxform.settings.flags import reached
 from loopxform.settings.globs import matching
 from loopxform.settings.keys import FILES, GLOBS, KEYS, OVERRIDES, Kind
 from loopxform.settings.toml_places import Path, Places, Span
 from loopxform.source import Loc, Sources
 
-NAME, SHARED = "loopxform.toml", "pyproject.toml"
 TABLE = ("tool", "loopxform")
 
-_OURS = re.compile(
-    rb"""^[ \t]*(\[{1,2}[ \t]*)?["']?tool["']?[ \t]*([\]=]|\.[ \t]*["']?loopxform\b)""",
-    re.MULTILINE,
-)
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -79,27 +75,9 @@ class Project:
         return error
 
 
-def nearest_project(folder: str, seen: Read) -> Project | None:
-    """That of the folder, or of the nearest one around it. Raises InputError."""
-    folder = os.path.abspath(folder)
-    while True:
-        for name in (NAME, SHARED):
-            path = os.path.join(folder, name)
-            data = contents(path, seen)
-            if data is not None and (name == NAME or _OURS.search(data)):
-                project = project_of(path, data)
-                if project is not None:
-                    return project
-        folder, inner = os.path.dirname(folder), folder
-        if folder == inner:
-            return None
-
-
 def project_of(path: str, data: bytes) -> Project | None:
     """That of a file that holds `data`; None for a pyproject.toml without a table of ours. Raises
     InputError."""
-    import tomllib  # most files have no project
-
     shown, folder = reached(path), os.path.dirname(os.path.abspath(path))
     text = data.decode(errors="replace").replace("\r\n", "\n")
     blank = Project(shown, folder, text, {})
