@@ -21,7 +21,8 @@ Item = TypeVar("Item")
 def c_files(names: Sequence[str], settings: Callable[[str], Settings]) -> list[str]:
     """The files in the order given, each once; a folder stands for the `.c` files below it in the
     order of their names, without hidden folders and what projects exclude, unless they exclude the
-    folder itself. `settings` are those of a folder. Raises InputError, also where those of a file cannot be read."""
+    folder itself. `settings` are those of a folder. Raises InputError, also where those of a file
+    cannot be read."""
     found: dict[str, str] = {}
     known = cache(settings)
     for name in names:

@@ -82,6 +82,35 @@ def test_files_in_front_of_the_text_and_folders_for_quotes() -> None:
     assert main(["run", "src/g.c", "--size", "n=9", "--cflags", *flags.split()]) == 0
 
 
+@pytest.mark.opencl_sdk
+@pytest.mark.parametrize("command", ["offload", "tile"])
+def test_another_file_in_front_is_noticed_by_the_build(command: str) -> None:
+    """What -include defines decides the text like -D: the user's loops run where it is other."""
+    guard = "#ifndef V_H\n#define V_H\n#include <math.h>\n#define USED(x) ((x) * SCALE)\n{}#endif\n"
+    Path("v.h").write_text(guard.format("#define SCALE 3\n#define DOUBLED\n"))
+    Path("w.h").write_text(guard.format("#define SCALE 4\n"))
+    Path("g.c").write_text(
+        "void g(int n, float a[n])\n{\n#ifdef DOUBLED\n#define TWO 2\n"
+        "#else\n#define TWO 5\n#endif\n  for (int i = 0; i < n; i++) a[i] = USED(i) * TWO;\n}\n"
+    )
+    Path("main.c").write_text(
+        "#include <stdio.h>\nvoid g(int n, float a[n]);\n"
+        'int main(void) { float a[9]; g(9, a); printf("%g\\n", a[8]); return 0; }\n'
+    )
+    assert main([command, "g.c", "-q", "-o", "out", "--cflags", "-include", "v.h"]) == 0
+    for header, printed in (("v.h", "48"), ("w.h", "160")):
+        build = ["cc", "-include", header, "-c", "out/g_opencl.c", "-o", "g.o"]
+        done = subprocess.run(build, capture_output=True, text=True, check=False)
+        if command == "tile" and header == "w.h":  # it has no loops but those that were read
+            assert "give loopxform the options of this build" in done.stderr
+            continue
+        assert done.returncode == 0, done.stderr
+        link = ["cc", "main.c", "g.o", "-o", "app", "-lOpenCL", "-lm"]
+        subprocess.run(link, check=True)
+        seen = subprocess.run(["./app"], capture_output=True, text=True, check=True)
+        assert seen.stdout == f"{printed}\n"
+
+
 def test_the_place_of_a_mistake_behind_an_included_file(capsys: Capture) -> None:
     Path("x.h").write_text("\n\n\n\n\n\n\n\n\n\n#define A 1\nint x;\n")
     Path("g.c").write_text("int y;\nint z = ;\n")

@@ -48,9 +48,7 @@ def expand(
     out = io.StringIO()
     try:
         for name in options.forced:
-            cpp.parse(*cpp.forced(name))
-            cpp.write(out)
-            out.write("\n")
+            cpp.put_in_front(name, out)
         cpp.parse(escaped(text), file)
         cpp.write(out)
         if any(now in out.getvalue() for now in cpp.now):
@@ -133,6 +131,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         for folder in options.include_dirs:
             self.path.append(folder)
         self._quoted = options.quote_dirs
+        self._in_front = False
 
     # ------------------------------------------------------------ macros from outside
 
@@ -141,7 +140,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         super().define(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._own.add(name)
+            self._declare(name)
             self._gone.discard(name)
             self._matters(name, "#define " + "".join(str(t.value) for t in tokens))
 
@@ -149,9 +148,21 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         super().undef(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._own.add(name)
+            self._declare(name)
             self._gone.add(name)
             self._matters(name, f"#undef {name}")
+
+    def _declare(self, name: str) -> None:
+        """What a macro is, is said by the user's text from now on, or in front of it."""
+        if self._in_front:
+            self.outside.names.add(name)
+        else:
+            self._own.add(name)
+            self.outside.names.discard(name)
+
+    def _record(self, event: Event) -> None:
+        if not self._in_front:
+            self.events.append(event)
 
     def _matters(self, name: str, line: str) -> None:
         """Tells the headers that are included later, where they may ask."""
@@ -184,7 +195,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         elif name == self._tested:
             self._tested = ""
             known = known or self.outside.is_computed(name)
-            self.events.append(Defined(name, known, self._is_bare(name)))
+            self._record(Defined(name, known, self._is_bare(name)))
         elif known and name not in self._used and not self.outside.by_header(name):
             self._used.add(name)
             self._expands(name)
@@ -194,15 +205,16 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         m = self.macros.get(name)
         bare = self._is_bare(name)
         if m is None:
-            self.events.append(Expands(name, None, bare))
+            self._record(Expands(name, None, bare))
         elif m.arglist is None:
-            self.events.append(Expands(name, self.outside.text(name), bare))
-        elif name in self._given:
+            self._record(Expands(name, self.outside.text(name), bare))
+        elif name in self._given or name in self.outside.names:
             call = f"{name}({', '.join(f'lx_{n}' for n, _ in enumerate(m.arglist))})"
-            self.events.append(Expands(call, self.outside.text(call), bare))
+            self._record(Expands(call, self.outside.text(call), bare))
 
     def _is_bare(self, *names: str) -> bool:
-        return not self.headers or all(n in self.outside.bare for n in names)
+        in_front = self.outside.names
+        return not self.headers or all(n in in_front or n in self.outside.bare for n in names)
 
     def on_directive_handle(
         self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
@@ -233,9 +245,9 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         """Records a condition."""
         bare = self._is_bare(*names)
         if m := _DEFINED.fullmatch(text):
-            self.events.append(Defined(m.group(2), holds != bool(m.group(1)), bare))
+            self._record(Defined(m.group(2), holds != bool(m.group(1)), bare))
         elif names:
-            self.events.append(Holds(text, names, holds, bare))
+            self._record(Holds(text, names, holds, bare))
 
     def _answered(self, tokens: list[Any]) -> list[Any]:
         """The tokens with the compiler's answer for each `__has_include(<x.h>)` and the like."""
@@ -313,7 +325,20 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         yield from super().include(tokens, original_line)
         self.temp_path = outer
 
-    def forced(self, name: str) -> tuple[str, str]:
+    def put_in_front(self, name: str, out: io.StringIO) -> None:
+        """Reads a file of -include. What it decides itself is not asked again: its macros are, like
+        those of -D, where the text depends on them. Raises InputError."""
+        text, path = self._forced(name)
+        self.outside.forced.append(os.path.abspath(path))
+        self._in_front = True
+        try:
+            self.parse(text, path)
+            self.write(out)
+            out.write("\n")
+        finally:
+            self._in_front = False
+
+    def _forced(self, name: str) -> tuple[str, str]:
         """The text of a file of -include and its path: it is looked for where the compiler runs,
         then as "x.h" is. Raises InputError."""
         for folder in ("", *self._quoted, *self.path):
@@ -355,7 +380,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         again = self._gone & self.outside.headers.keys()
         self._gone -= again
         self._own -= again
-        self.events.append(Line(f"#include <{includepath}>"))
+        self._record(Line(f"#include <{includepath}>"))
         raise _REMOVE
 
     def on_directive_unknown(
