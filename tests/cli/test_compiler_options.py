@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -109,6 +110,9 @@ def test_another_file_in_front_is_noticed_by_the_build(command: str) -> None:
         subprocess.run(link, check=True)
         seen = subprocess.run(["./app"], capture_output=True, text=True, check=True)
         assert seen.stdout == f"{printed}\n"
+        env = {**os.environ, "LOOPXFORM_VERBOSE": "1", "LOOPXFORM_DEVICE": "nowhere"}
+        seen = subprocess.run(["./app"], env=env, capture_output=True, text=True, check=True)
+        assert ("nowhere" in seen.stderr) is (header == "v.h")  # where it would be launched
 
 
 def test_the_place_of_a_mistake_behind_an_included_file(capsys: Capture) -> None:
