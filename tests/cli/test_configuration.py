@@ -19,7 +19,6 @@ from loopxform.settings.keys import KEYS, OVERRIDES
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "configuration.md"
 TEXT = "void f(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = VALUE; }\n"
-MM = (ROOT / "corpus" / "mm.c").read_text()
 
 Capture = pytest.CaptureFixture[str]
 
@@ -402,7 +401,7 @@ def test_what_holds_and_where_it_is_said(capsys: Capture, golden: Golden) -> Non
     assert main(["config", "gone.c"]) == 2
 
 
-def test_the_page_has_every_key() -> None:
+def test_the_page_has_every_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table of docs/configuration.md is made of the rows in the code."""
     page = PAGE.read_text()
     rows = [
@@ -416,8 +415,15 @@ def test_the_page_has_every_key() -> None:
         name = "pyproject.toml" if "[tool." in block else "loopxform.toml"
         Path("docs").mkdir(exist_ok=True)
         Path("docs/build").mkdir(exist_ok=True)
-        Path("docs/build/compile_commands.json").write_text("[]")
+        database({"file": "../src/heat.c", "command": "cc heat.c"}, folder="docs/build")
         Path("docs", name).write_text(block)
         settings_for("docs", config=f"docs/{name}")
+    Path("docs/src").mkdir()
+    Path("docs/src/heat.c").write_text(TEXT.replace("VALUE", "N"))
+    monkeypatch.chdir("docs")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    exec(code, shown := dict[str, object]())
+    assert str(shown["settings"].values["profile"].loc) == "loopxform.toml:1:11"  # type: ignore
+    assert shown["settings"].flags.words[:4] == ("-I", "include", "-D", "NDEBUG")  # type: ignore
     whole = [k.name for k in KEYS.values() if not k.for_files]
     assert f"Not in overrides: {', '.join(f'`{n}`' for n in whole)}." in page

@@ -143,6 +143,9 @@ def test_a_project_of_meson(capsys: Capture) -> None:
     Path("meson.build").write_text(f"{first}\n{block}\n{target}\n")
     run("meson setup build && meson compile -C build")
     assert run("./build/app") == "1 62\n"
+    settings = settings_for("src/main.c", isolated=False, compile_commands="build")
+    assert "include" in settings.build_flags.include
+    assert settings_for("src/heat.c", compile_commands="build").chosen is not None
 
 
 def test_what_is_written_is_read_again_and_explains_each_key(capsys: Capture) -> None:
