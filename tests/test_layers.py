@@ -47,7 +47,7 @@ import anything below them."""
 TOP = {"__init__", "__main__", "api", "bench", "cli", "report"}
 INSIDE = {
     "frontend": ("text", "syntax", "desugar", "names", "pragmas", "lower", "outline"),
-    "api": ("arguments", "source", "verdicts", "annotated", "facade", "check"),
+    "api": ("arguments", "reading", "source", "verdicts", "annotated", "facade", "check"),
 }
 """Parts of a package, each of which imports none of those behind it."""
 

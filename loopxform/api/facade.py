@@ -21,24 +21,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from loopxform.analysis.matrix import matrix, matrix_text
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import considered, require_read, require_understood, tiled_first
-from loopxform.api.arguments import (
-    APPLYING,
-    CHECKING,
-    PROJECT,
-    READING,
-    require,
-    require_known,
-)
+from loopxform.api.arguments import APPLYING, CHECKING, require
+from loopxform.api.reading import cpp_options
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.verdicts import claims, verdicts
 from loopxform.errors import InputError, quoting
-from loopxform.frontend import CppOptions, Parsed, parse_file
+from loopxform.frontend import Parsed, parse_file
 from loopxform.ir.nodes import For, Function, Opaque
 from loopxform.ir.printer import listing
 from loopxform.ir.visit import walk
 from loopxform.nearest import did_you_mean
-from loopxform.settings.flags import Flags, flags_of
-from loopxform.settings.lookup import settings_for
 from loopxform.source import Loc
 
 if TYPE_CHECKING:
@@ -65,17 +57,12 @@ def load(
 
     Raises InputError with the place.
     """
-    require(PROJECT, config=config)
-    own = _flags(**options)
-    if config:
-        named = None if config is True else fspath(config)
-        own = own.over(settings_for(fspath(path), config=named).flags)
-    return _file(parse_file(fspath(path), _cpp(own)))
+    return _file(parse_file(fspath(path), cpp_options(fspath(path), config, options)))
 
 
 def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
     """Reads C text; see `load`. Raises InputError with the place."""
-    return _file(parse_file(name, _cpp(_flags(**options)), text=text))
+    return _file(parse_file(name, cpp_options(name, False, options), text=text))
 
 
 def _file(parsed: Parsed) -> File:
@@ -83,21 +70,6 @@ def _file(parsed: Parsed) -> File:
     if any(a.verb == "tile" for found in parsed.annotations.values() for a in found):
         require_understood(parsed)
     return File(parsed)
-
-
-def _flags(**options: Sequence[str]) -> Flags:
-    """Raises ArgumentError."""
-    require_known(options, tuple(READING))
-    require(READING, **options)
-    include, define, undefine, cflags = (tuple(options.get(name, ())) for name in READING)
-    own = Flags(tuple(map(fspath, include)), define=define, undefine=undefine)
-    return own.over(flags_of(cflags))
-
-
-def _cpp(flags: Flags) -> CppOptions:
-    return CppOptions(
-        flags.folders, flags.define, flags.undefine, flags.flags, flags.quote, flags.forced
-    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loopxform.errors import InputError
-from loopxform.settings.lookup import Settings
+from loopxform.settings.lookup import Settings, settings_for
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def c_files(names: Sequence[str], settings: Callable[[str], Settings]) -> list[str]:
+def c_files(names: Sequence[str], settings: Callable[[str], Settings] = settings_for) -> list[str]:
     """The files in the order given, each once; a folder stands for the `.c` files below it in the
     order of their names, without hidden folders and what projects exclude, unless they exclude the
     folder itself. `settings` are those of a folder. Raises InputError, also where those of a file

@@ -10,7 +10,6 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any, cast
 
 from pcpp.parser import Action, OutputDirective
@@ -22,7 +21,8 @@ from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.text import prelude, rawtext
 from loopxform.frontend.text.outside import COMPUTED, Outside, may_be
-from loopxform.frontend.text.reader import Reader, is_file, missing_include
+from loopxform.frontend.text.pragma_macros import expand_pragma
+from loopxform.frontend.text.reader import Reader, in_front, is_file, missing_include
 from loopxform.frontend.text.standards import escaped, require_plain
 from loopxform.ir.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.source import Loc
@@ -128,8 +128,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self.macros.update(known)
         given = (d for d in options.defines if _NAME.split(d)[0] not in self._gone)
         self._given = [self._take(_definition(d)) for d in given]
-        for folder in options.include_dirs:
-            self.path.append(folder)
+        self.path += options.include_dirs
         self._quoted = options.quote_dirs
         self._in_front = False
 
@@ -140,25 +139,24 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         super().define(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._declare(name)
             self._gone.discard(name)
-            self._matters(name, "#define " + "".join(str(t.value) for t in tokens))
+            self._declare(name, "#define " + "".join(str(t.value) for t in tokens))
 
     def undef(self, tokens: Any) -> None:
         super().undef(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._declare(name)
             self._gone.add(name)
-            self._matters(name, f"#undef {name}")
+            self._declare(name, f"#undef {name}")
 
-    def _declare(self, name: str) -> None:
+    def _declare(self, name: str, line: str) -> None:
         """What a macro is, is said by the user's text from now on, or in front of it."""
+        said, other = self._own, self.outside.names
         if self._in_front:
-            self.outside.names.add(name)
-        else:
-            self._own.add(name)
-            self.outside.names.discard(name)
+            said, other = other, said
+        said.add(name)
+        other.discard(name)
+        self._matters(name, line)
 
     def _record(self, event: Event) -> None:
         if not self._in_front:
@@ -213,8 +211,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             self._record(Expands(call, self.outside.text(call), bare))
 
     def _is_bare(self, *names: str) -> bool:
-        in_front = self.outside.names
-        return not self.headers or all(n in in_front or n in self.outside.bare for n in names)
+        return not self.headers or all(map(self.outside.is_bare, names))
 
     def on_directive_handle(
         self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
@@ -328,39 +325,28 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     def put_in_front(self, name: str, out: io.StringIO) -> None:
         """Reads a file of -include. What it decides itself is not asked again: its macros are, like
         those of -D, where the text depends on them. Raises InputError."""
-        text, path = self._forced(name)
+        path = in_front(name, ("", *self._quoted, *self.path))
         self.outside.forced.append(os.path.abspath(path))
         self._in_front = True
         try:
-            self.parse(text, path)
+            self.parse(self._text(os.path.abspath(path)), path)
             self.write(out)
             out.write("\n")
         finally:
             self._in_front = False
-
-    def _forced(self, name: str) -> tuple[str, str]:
-        """The text of a file of -include and its path: it is looked for where the compiler runs,
-        then as "x.h" is. Raises InputError."""
-        for folder in ("", *self._quoted, *self.path):
-            path = os.path.join(folder, name)
-            if is_file(path):
-                shown = self._shown(os.path.abspath(path))
-                stripped = self._reader.add(shown, rawtext.read(path))
-                return escaped(stripped), path
-        message = f"include file '{name}' not found"
-        help = "-include FILE, in this folder or in one of -I"
-        raise InputError(message, help=help, subject="-include")
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         """Reads a header; OSError makes pcpp look further. Without -I it would look for <math.h>
         where it runs, as no compiler does."""
         if (is_system_include and not self.path) or not is_file(includepath):
             raise FileNotFoundError(includepath)
-        shown = self._shown(includepath)
-        text = rawtext.read(includepath)
+        return io.StringIO(self._text(includepath))
+
+    def _text(self, path: str) -> str:
+        shown, text = self._shown(path), rawtext.read(path)
         stripped = self._reader.add(shown, text)
         require_plain(shown, text, self.outside.options.flags)
-        return io.StringIO(escaped(stripped))
+        return escaped(stripped)
 
     def on_include_not_found(
         self, is_malformed: bool, is_system_include: bool, _curdir: str, includepath: str
@@ -388,10 +374,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     ) -> bool | None:
         """Pragmas pass; #error is an error; #warning and #ident are not for us."""
         if directive.value == "pragma":
-            if toks and toks[0].value == "omp":
-                self._expand_pragma(toks)
-            elif toks and toks[0].value == "loopxform":
-                self._expand_arguments(toks)
+            expand_pragma(toks, self.expand_macros)
             return None
         text = "".join(t.value for t in toks).strip()
         if directive.value == "error":
@@ -407,24 +390,6 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             loc=self._place(directive.source, directive.lineno, "#"),
             help="the directives are those of C99, and #pragma",
         )
-
-    def _expand_pragma(self, toks: list[Any]) -> None:
-        """Macros in an OpenMP pragma are expanded (OpenMP 5.2, 3.1), in place."""
-        expanded = self.expand_macros([copy(t) for t in toks[1:]])
-        for t in toks[1:]:
-            t.value = " "
-        toks[-1].value = "omp" + "".join(t.value for t in expanded).replace("\n", " ")
-        toks[0].value = " "
-
-    def _expand_arguments(self, toks: list[Any]) -> None:
-        """Macros in the arguments of an annotation stand for what they are defined as; the names
-        of its options do not."""
-        depth = 0
-        for n, t in enumerate(toks):
-            depth += {"(": 1, ")": -1}.get(t.value, 0)
-            following = next((x.value for x in toks[n + 1 :] if x.value.strip()), "")
-            if depth and t.type == self.t_ID and following != "=":
-                t.value = "".join(x.value for x in self.expand_macros([copy(t)])).strip()
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         if "evaluat" in msg or msg == "Empty expression":

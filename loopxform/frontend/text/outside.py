@@ -97,6 +97,10 @@ class Outside:
         asks = name.startswith("__has_") or name in _PLACED
         return name in COMPUTED or (asks and self.holds(f"defined({name})"))
 
+    def is_bare(self, name: str) -> bool:
+        """Whether it is what it is without any header."""
+        return name in self.names or name in self.bare
+
     def by_header(self, name: str) -> bool:
         """Whether headers define it, and mean the same everywhere."""
         if name in self.names:
