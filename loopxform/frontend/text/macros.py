@@ -129,8 +129,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         given = (d for d in options.defines if _NAME.split(d)[0] not in self._gone)
         self._given = [self._take(_definition(d)) for d in given]
         self.path += options.include_dirs
-        self._quoted = options.quote_dirs
-        self._in_front = False
+        self._quoted, self._in_front = options.quote_dirs, False
 
     # ------------------------------------------------------------ macros from outside
 
