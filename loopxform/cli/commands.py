@@ -13,6 +13,8 @@ COMMANDS = {
     "demo": "run a pipeline of plain C on a picture, fused, and compare it with your C",
     "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
     "validate": "prove that written kernels compute what the C does, from their texts alone",
+    "init": "write a loopxform.toml for a CMake, Make or Meson project",
+    "config": "print what holds for a file, and where it is said",
     "explain": "explain a step or a diagnostic code",
     "devices": "list the OpenCL devices and the named profiles",
 }
