@@ -77,6 +77,9 @@ def test_from_python_nothing_holds_unless_asked_for() -> None:
     assert lx.check("src/f.c", config="loopxform.toml").loops[0].parallel == "yes"
     (facts,) = lx.Report.of("src/f.c", config=True).files
     assert facts.functions
+    project("no = TOML")
+    with pytest.raises(lx.LoopxformError, match="'VALUE' is not declared"):
+        lx.autotune("src/f.c", sizes={"n": 8})
     with pytest.raises(lx.ArgumentError, match="config must be True, False or the path of a file"):
         lx.load("src/f.c", config=3)  # type: ignore[arg-type]
 
