@@ -209,6 +209,13 @@ CODES: dict[str, str] = {
     "LX238": "An optional package is not installed that the command needs.",
     "LX239": "A setting of the editor that the language server does not have, or with a value that "
     "it does not take. The other settings are in force.",
+    "LX243": "A loopxform.toml or a pyproject.toml that cannot be read, or is not TOML.",
+    "LX244": "A key or a value of a loopxform.toml, or of [tool.loopxform] in a pyproject.toml, "
+    "that means nothing there; docs/configuration.md has the keys.",
+    "LX245": "A compile_commands.json that is not there, or cannot be understood: the JSON, an "
+    "entry, its options, or a response file. `--compile-commands none` does without.",
+    "LX246": "A file without an entry in the compile_commands.json that is named, which has none "
+    "of another C file either whose options could stand for its own.",
     "LX200": "The transformed program and your C gave different results.",
     "LX210": "The interpreter does not model this program.",
     "LX212": "Rows that an array of row starts does not tell apart.",

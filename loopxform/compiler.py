@@ -19,7 +19,8 @@ LEVEL = "-O2"
 """How a build optimises that does not say: it decides `__OPTIMIZE__`."""
 
 _KEPT = re.compile(
-    r"-(std=|ansi$|O|m(?!acro)|f|pthread$|trigraphs$|-target=|-sysroot=).*", re.DOTALL
+    r"-(std=|ansi$|O|m(?!acro)|f(?!(no-)?(color-|ansi-escape-codes|diagnostics-))|pthread$|trigraphs$|-target=|-sysroot=).*",
+    re.DOTALL,
 )
 _WITH_VALUE = frozenset(["-arch", "-target", "-isysroot"])
 _LANGUAGE = re.compile(r"-(std=|ansi$|trigraphs$|O|m).*", re.DOTALL)

@@ -38,6 +38,7 @@ LAYERS: dict[str, set[str]] = {
     "compiler": {"cache", "errors", "trace"},
     "codes": set(),
     "files": BASE,
+    "settings": BASE | {"compiler"},
     "ir": BASE,
     "frontend": BASE | {"compiler", "ir"},
     "analysis": BASE | {"ir"},
@@ -60,7 +61,7 @@ may import anything below them."""
 TOP = {"__init__", "__main__", "api", "bench", "cli", "lsp", "report"}
 INSIDE = {
     "frontend": ("text", "syntax", "desugar", "names", "pragmas", "lower", "outline"),
-    "api": ("arguments", "source", "verdicts", "annotated", "facade", "check"),
+    "api": ("arguments", "source", "verdicts", "annotated", "facade", "reading", "check"),
 }
 """Parts of a package, each of which imports none of those behind it."""
 

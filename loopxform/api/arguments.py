@@ -111,6 +111,15 @@ FLAG = one_of(True, False)
 READING: Mapping[str, Check] = dict.fromkeys(("include", "define", "undefine", "cflags"), _texts)
 """How a C file is read."""
 
+
+def _config(value: Any) -> str | None:
+    good = isinstance(value, (bool, str, PathLike))
+    return None if good else "True, False or the path of a file"
+
+
+PROJECT: Mapping[str, Check] = {"config": _config}
+"""Whether the settings of its project hold for it."""
+
 CHECKING: Mapping[str, Check] = {
     "function": or_none(_name),
     "time_limit": or_none(_positive),

@@ -44,6 +44,7 @@ def check(
     function: str | None = None,
     time_limit: float | None = None,
     memory_limit: float | None = None,
+    config: bool | str | PathLike[str] = False,
     **options: Sequence[str],
 ) -> CheckedFile:
     """Judges every loop of a C file, or of one of its functions.
@@ -54,6 +55,7 @@ def check(
         time_limit: CPU time for the file, in seconds; None: no limit. What needs more is `unknown`
             for that reason, as it is for memory.
         memory_limit: What the process may take beyond what it has, in MiB; None: no limit.
+        config: Whether the settings of its project hold, or the file to use, as for `load`.
         **options: `include`, `define`, `undefine` and `cflags`, as for `load`.
 
     Returns:
@@ -70,10 +72,10 @@ def check(
         >>> [(loop.line, loop.var, loop.parallel) for loop in report.loops]
         [(5, 'i', 'yes'), (6, 'j', 'yes'), (8, 'k', 'reduction')]
     """
-    require_known(options, ("function", "time_limit", "memory_limit", *READING))
+    require_known(options, ("function", "time_limit", "memory_limit", "config", *READING))
     require(CHECKING, function=function, time_limit=time_limit, memory_limit=memory_limit)
     with within(Budget.of(time_limit, memory_limit)):
-        return checked(load(path, **options), function=function)
+        return checked(load(path, config=config, **options), function=function)
 
 
 def checked(file: File, *, function: str | None = None) -> CheckedFile:

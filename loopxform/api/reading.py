@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 
-from loopxform import compiler
 from loopxform.api.annotated import require_understood
-from loopxform.api.arguments import READING, require, require_known
+from loopxform.api.arguments import PROJECT, READING, require, require_known
 from loopxform.api.facade import File
 from loopxform.frontend import CppOptions, Parsed, parse_file
+from loopxform.settings.flags import Flags, flags_of
+from loopxform.settings.lookup import settings_for
 
 
-def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
+def load(
+    path: str | PathLike[str],
+    *,
+    config: bool | str | PathLike[str] = False,
+    **options: Sequence[str],
+) -> File:
     """Reads a C file.
 
     Args:
         path: The file.
+        config: Whether what its project says of the compiler holds too, by its loopxform.toml and
+            compile_commands.json, or the loopxform.toml to use (docs/configuration.md).
         **options: `include`, `define` and `undefine` list what -I, -D and -U of a C compiler take;
-            `cflags` its other options, which decide what it defines (`-std=c99`, `-O0`).
+            `cflags` its options as a build has them, of which those count that change the text
+            (`-std=c99`, `-O0`, `-include`).
 
     Returns:
         The file: a collection of its functions.
 
     Raises:
-        InputError: It cannot be read as C; the error has the place.
+        InputError: It cannot be read as C, or the settings of its project cannot be read; the error
+            has the place.
+        UsageError: An option of the compiler is not modelled.
         ArgumentError: An option is not one of these, or no list of texts.
 
     Examples:
@@ -32,7 +43,7 @@ def load(path: str | PathLike[str], **options: Sequence[str]) -> File:
         >>> lx.load("mm.c")
         <File mm.c: mm>
     """
-    return _file(parse_file(fspath(path), _cpp(**options)))
+    return _file(parse_file(fspath(path), _cpp(fspath(path), config, options)))
 
 
 def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
@@ -41,13 +52,14 @@ def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
     Args:
         text: The C.
         name: What diagnostics call it.
-        **options: As for `load`.
+        **options: `include`, `define`, `undefine` and `cflags`, as for `load`.
 
     Returns:
         The file: a collection of its functions.
 
     Raises:
         InputError: It cannot be read as C; the error has the place.
+        UsageError: An option of the compiler is not modelled.
         ArgumentError: An option is not one of these, or no list of texts.
 
     Examples:
@@ -56,7 +68,7 @@ def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
         >>> lx.loads(text, "f.c", define=["N=8"])
         <File f.c: f>
     """
-    return _file(parse_file(name, _cpp(**options), text=text))
+    return _file(parse_file(name, _cpp(name, False, options), text=text))
 
 
 def _file(parsed: Parsed) -> File:
@@ -66,9 +78,20 @@ def _file(parsed: Parsed) -> File:
     return File(parsed)
 
 
-def _cpp(**options: Sequence[str]) -> CppOptions:
-    """Raises ArgumentError."""
+def _cpp(
+    path: str, config: bool | str | PathLike[str], options: Mapping[str, Sequence[str]]
+) -> CppOptions:
+    """The options of a call, and below them those of the project of the file, or of the file
+    `config`, where that is asked for. Raises ArgumentError, UsageError, InputError."""
     require_known(options, tuple(READING))
+    require(PROJECT, config=config)
     require(READING, **options)
     include, define, undefine, cflags = (tuple(options.get(name, ())) for name in READING)
-    return CppOptions(tuple(map(fspath, include)), define, undefine, compiler.flags(cflags))
+    own = Flags(tuple(map(fspath, include)), define=define, undefine=undefine)
+    flags = own.over(flags_of(cflags))
+    if config is not False:
+        named = None if config is True else fspath(config)
+        flags = flags.over(settings_for(path, config=named).flags)
+    return CppOptions(
+        flags.folders, flags.define, flags.undefine, flags.flags, flags.quote, flags.forced
+    )

@@ -51,6 +51,7 @@ class Report(Shown):
         limits: Limits | str = "generic",
         fp: Level | None = None,
         time_limit: float | None = None,
+        config: bool | str | PathLike[str] = False,
         **options: Sequence[str],
     ) -> Report:
         """All that is known of a C file, or of one of its functions, as `loopxform report` has it:
@@ -63,6 +64,7 @@ class Report(Shown):
             limits: The device, as a profile or its name (`loopxform devices` lists them).
             fp: What you permit of floating point: "strict", "contract", "reassociate" or "fast".
             time_limit: CPU time for the file, in seconds; None: no limit.
+            config: Whether the settings of its project hold, or the file to use, as for `load`.
             **options: `include`, `define`, `undefine` and `cflags`, as for `load`.
 
         Returns:
@@ -79,11 +81,11 @@ class Report(Shown):
             >>> [gain.what for gain in known.gains]
             ['restrict on A, B, C']
         """
-        require_known(options, ("function", "limits", "fp", "time_limit", *READING))
+        require_known(options, ("function", "limits", "fp", "time_limit", "config", *READING))
         require(CHECKING, function=function, time_limit=time_limit)
         require(TILING, limits=limits, fp=fp)
         room = profile(limits) if isinstance(limits, str) else limits
-        file = path if isinstance(path, File) else load(fspath(path), **options)
+        file = path if isinstance(path, File) else load(path, config=config, **options)
         if function is not None:
             file.routine(function)
         words = "" if room.name == "generic" else f" --profile {room.name}"

@@ -292,7 +292,7 @@ def _inserts(made: OffloadedFile) -> list[Insert]:
             wrapping = _wrapping(r, start, end, " LX_TIMED")
             out += [_unless(macro, x) for x in wrapping] if asked else wrapping
     marked = tuple(line for m in above_all.known for line in m.lines)
-    return [*out, Insert(text.start, (_HEAD, *marked))]
+    return [Insert(text.start, (_HEAD, *marked)), *out]
 
 
 def _unless(macro: str, insert: Insert) -> Insert:

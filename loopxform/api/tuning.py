@@ -114,6 +114,7 @@ def autotune(
     named |= {"--fp": fp, "--repeat": repeat}
     words += [w for name, value in named.items() if value is not None for w in (name, str(value))]
     words += ["--fresh"] if fresh else []
+    words += ["--no-config"]
     with TemporaryDirectory() as nowhere, ExitStack() as held:
         args = understood("tune", [*words, *_read_with(options, nowhere), "-o", nowhere])
         job = job_of(args)

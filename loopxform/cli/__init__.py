@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopxform.errors import UsageError
 
-TAKEN_ELSEWHERE = ("--color", "-I", "-D", "-U", "-o", "--function")
+TAKEN_ELSEWHERE = ("--color", "-I", "-D", "-U", "-o", "--function", "--config", "--no-config", "-p")
 """Options of commands, which stand behind these."""
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 from loopxform.api.check import CheckedFile
 from loopxform.api.facade import Routine
@@ -13,14 +15,16 @@ from loopxform.budget import within
 from loopxform.cli import check_output, inputs, questions, streams
 from loopxform.cli.baseline import Baseline, Compared, Looked
 from loopxform.cli.colour import painter
-from loopxform.cli.compiler import take_cflags
+from loopxform.cli.compiler import given_flags
 from loopxform.cli.finding import findings
 from loopxform.cli.judging import Judge, Judged
 from loopxform.cli.options import chosen
 from loopxform.cli.outcome import Outcome
 from loopxform.cli.place import put_on_command_line
+from loopxform.cli.settings import placed, settings_of, with_project_value
 from loopxform.errors import InternalError, LoopxformError, UsageError
 from loopxform.ir.types import INT_MAX
+from loopxform.settings.lookup import NONE
 from loopxform.written import MOST_JOBS, whole
 
 MOST_NOTED = 20
@@ -30,9 +34,11 @@ MOST_NOTED = 20
 def main(args: argparse.Namespace) -> int:
     judge, jobs = Judge(args), whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
     _require_together(args, jobs)
-    baseline = _baseline(args)
-    files = inputs.c_files(args.files)
+    settings = cache(partial(settings_of, args))
+    files = inputs.c_files(args.files, settings)
     _require_one(args, files)
+    folders = dict.fromkeys(os.path.dirname(os.path.abspath(f)) for f in files)
+    baseline = _baseline(with_project_value(args, "baseline", map(settings, folders)))
     every: list[Judged] = list(_judged(args, judge, files, jobs))
     failed = [x for x in every if isinstance(x, LoopxformError)]
     answers: list[questions.Answer] = []
@@ -63,7 +69,8 @@ def _baseline(args: argparse.Namespace) -> Baseline | None:
     """The one to compare with. Raises InputError."""
     if args.write_baseline is not None:
         return Baseline.to_write(args.write_baseline)
-    return None if args.baseline is None else Baseline.read(args.baseline)
+    with placed(args):
+        return None if args.baseline in (None, NONE) else Baseline.read(args.baseline)
 
 
 def _write_baseline(
@@ -149,9 +156,9 @@ def _judged(
     if args.dask is None:
         yield from check_many.side_by_side(judge, files, check_many.workers(words, count))
         return
-    take_cflags(args)
+    own = given_flags(args)
     with cluster(args.dask) as there:
-        there.require_same(args.cflags)
+        there.require_same(own.flags)
         yield from check_many.side_by_side(judge, files, check_many.of_cluster(there, words))
 
 

@@ -14,6 +14,8 @@ COMMANDS = {
     "report": "write a page for the browser: verdicts, reasons, steps, kernels, costs",
     "validate": "prove that written kernels compute what the C does, from their texts alone",
     "lsp": "serve an editor: verdicts, diagnostics and edits while you type",
+    "init": "write a loopxform.toml for a CMake, Make or Meson project",
+    "config": "print what holds for a file, and where it is said",
     "explain": "explain a step or a diagnostic code",
     "completion": "write what a shell needs to complete command lines",
     "devices": "list the OpenCL devices and the named profiles",

@@ -1,45 +1,28 @@
-"""`--cflags OPTION...`: the options of the C compiler, as a build system has them.
-
-What changes the text that the compiler sees is taken (-I, -D, -U, -isystem, -idirafter, and what
-decides the macros of the compiler: -std, -O, -m, -f); what changes it in a way that is not modelled
-is refused; the rest is passed over.
-"""
+"""What the command line tells the C compiler: -I, -D, -U, and `--cflags OPTION...`, the options of
+the compiler as a build system has them (`settings.flags`)."""
 
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
-from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from loopxform import compiler
 from loopxform.errors import InputError, UsageError
 from loopxform.frontend.text.rawtext import decode, read_bytes
-
-_TAKEN = re.compile(r"-(isystem|idirafter|[IDU])(.*)", re.DOTALL)
-_REFUSED = re.compile(r"-(include|imacros|iquote|iprefix|iwithprefix|Wp,|Xpreprocessor).*|-I-|@.*")
-_WITH_VALUE = frozenset(
-    ["-o", "-x", "-MF", "-MT", "-MQ", "-L", "-l", "-T", "-u", "-arch", "-target", "-isysroot"]
-)
+from loopxform.settings.flags import Flags, flags_of, require_macros
 
 
-def take_cflags(args: argparse.Namespace) -> None:
-    """Moves what --cflags-file and --cflags say to -I, -D and -U, and leaves in --cflags what
-    decides the macros of the compiler; folders are in the order in which a compiler searches them.
+def given_flags(args: argparse.Namespace) -> Flags:
+    """All of it; of -D and -U of one name the last counts.
 
-    Raises UsageError for an option that is not modelled, InputError where there is no such file.
+    Raises UsageError for an option that is not modelled, InputError where --cflags-file is not
+    there.
     """
-    words = [*_lines(args.cflags_file), *args.cflags]
-    args.cflags_file, args.cflags = None, list(compiler.flags(words))
-    late: dict[str, list[str]] = {"isystem": [], "idirafter": []}
-    into = {"I": args.include, "D": args.define, "U": args.undefine, **late}
-    for option, value in _options(words):
-        if option == "D":  # of -D and -U of one name the last counts
-            name = re.split(r"\W", value)[0]
-            args.undefine[:] = [n for n in args.undefine if n != name]
-        into[option].append(value)
-    for folders in late.values():
-        args.include.extend(folders)
+    require_macros(args.define, args.undefine)
+    own = Flags(tuple(args.include), define=tuple(args.define), undefine=tuple(args.undefine))
+    later = flags_of([*_lines(args.cflags_file), *args.cflags])
+    require_macros(later.define, later.undefine)
+    return replace(later.over(own), include=(*own.include, *later.include))
 
 
 def _lines(path: str | None) -> list[str]:
@@ -62,19 +45,3 @@ def _words(line: str) -> list[str]:
     except ValueError as e:
         message = f"a line of --cflags-file is not closed: {text}"
         raise UsageError(message, help="close its quotes", subject="--cflags-file") from e
-
-
-def _options(words: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Every option that counts, and its value. Raises UsageError."""
-    rest = iter(words)
-    for word in rest:
-        if _REFUSED.fullmatch(word):
-            message, help = f"'{word}' is not modelled", "name folders with -I, macros with -D"
-            raise UsageError(message, help=help, subject=word)
-        if m := _TAKEN.fullmatch(word):
-            value = m[2] or next(rest, None)
-            if value is None:
-                raise UsageError(f"'{word}' needs a value", help=f"{word} VALUE", subject=word)
-            yield m[1], value
-        elif word in _WITH_VALUE:
-            next(rest, None)

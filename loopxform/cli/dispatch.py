@@ -11,6 +11,10 @@ from contextlib import contextmanager
 from loopxform.cli import streams
 from loopxform.cli.commands import split
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
 REMEMBERED = frozenset(["offload", "tile"])
 """Commands whose results are kept."""
 
@@ -39,8 +43,14 @@ def _main(name: str, args: list[str]) -> int:
         read = understood(name, args)
     except SystemExit as e:  # argparse has printed the help
         return int(e.code or 0)
-    status: int = importlib.import_module(f"loopxform.cli.{name}").main(read)
-    return status
+    main: Callable[[argparse.Namespace], int]
+    main = importlib.import_module(f"loopxform.cli.{name}").main
+    if not getattr(read, "origins", None):
+        return main(read)
+    from loopxform.cli.settings import placed  # only where a project says something
+
+    with placed(read):
+        return main(read)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from loopxform.floating_point import CONTRACT, PERMITTED, FloatingPoint, of_flag
 def permitted(args: argparse.Namespace, default: FloatingPoint = CONTRACT) -> FloatingPoint:
     """What `--fp` permits, else `--cflags`, else `default`; `--fp-contract` and `--reassociate`
     change it. What the source says is within `--fp`. After this, `args.reassociate` says whether
-    sums may be in another order. Asked after `take_cflags`. Raises UsageError."""
+    sums may be in another order. Raises UsageError."""
     fp = PERMITTED[args.fp] if args.fp else _by_compiler(args.cflags, default)
     if args.fp_contract:
         if args.fp == "strict" and args.fp_contract == "on":

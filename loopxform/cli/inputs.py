@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loopxform.errors import InputError
+from loopxform.settings.lookup import Settings, settings_for
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -16,28 +18,48 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 
-def c_files(names: Sequence[str]) -> list[str]:
+def c_files(names: Sequence[str], settings: Callable[[str], Settings] = settings_for) -> list[str]:
     """The files in the order given, each once; a folder stands for the `.c` files below it in the
-    order of their names, hidden folders left out. Raises InputError."""
+    order of their names, without hidden folders and what projects exclude, unless they exclude the
+    folder itself. `settings` are those of a folder. Raises InputError, also where those of a file
+    cannot be read."""
     found: dict[str, str] = {}
+    known = cache(settings)
+
+    def of_folder(folder: str) -> Settings:
+        return known(os.path.abspath(folder))
+
     for name in names:
-        for path in _below(name) if os.path.isdir(name) else [name]:
+        if not os.path.isdir(name):
+            of_folder(os.path.dirname(name))
+        for path in _below(name, of_folder) if os.path.isdir(name) else [name]:
             found.setdefault(path if path == "-" else os.path.realpath(path), path)
     return list(found.values())
 
 
-def _below(folder: str) -> list[str]:
+def _below(folder: str, settings: Callable[[str], Settings]) -> list[str]:
     def refuse(e: OSError) -> None:
         message = f"cannot read the folder '{e.filename}': {e.strerror}"
         raise InputError(message, help="name a folder that you may read", subject=folder) from e
 
+    own = settings(folder).project
+    is_asked_for = own is not None and own.excluded(folder) is not None
     out: list[str] = []
+    left = 0
     for where, inner, files in os.walk(folder, onerror=refuse):
+        project = settings(where).project
         inner[:] = sorted(d for d in inner if not d.startswith("."))
         paths = [os.path.normpath(os.path.join(where, f)) for f in sorted(files)]
-        out += [p for p in paths if p.endswith(".c") and not _is_pipe(p)]
+        paths = [p for p in paths if p.endswith(".c") and not _is_pipe(p)]
+        if project is not None and not is_asked_for:
+            inner[:] = [d for d in inner if not project.excluded(os.path.join(where, d))]
+            every = len(paths)
+            paths = [p for p in paths if not project.excluded(p)]
+            left += every - len(paths)
+        out += paths
     if not out:
         message = f"there is no C file in the folder '{folder}'"
+        message += " but those that its project excludes" if left else ""
         raise InputError(message, help="name a C file, or a folder that has some", subject=folder)
     return out
 

@@ -10,6 +10,7 @@ from loopxform.api.check import CheckedFile, checked
 from loopxform.budget import Budget, memory_bytes, within
 from loopxform.cli import inputs
 from loopxform.cli.options import chosen, limits, read
+from loopxform.cli.settings import configured
 from loopxform.errors import LoopxformError, contained
 from loopxform.source import Loc
 
@@ -23,21 +24,21 @@ class Judge:
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
-        self.seconds, self.mebibytes = limits(args)
         self.in_use = memory_bytes()
-        self.limit = self._limit()
+        self.limit = self._limit(args)
 
-    def _limit(self) -> Budget:
+    def _limit(self, args: argparse.Namespace) -> Budget:
         """What one file may take, from now on."""
-        return Budget.of(self.seconds, self.mebibytes, self.in_use)
+        return Budget.of(*limits(args), self.in_use)
 
     def file(self, path: str) -> Judged:
         """Judges one, within a limit of its own."""
-        self.limit = self._limit()
         try:
+            args = configured(self.args, path)
+            self.limit = self._limit(args)
             with within(self.limit), contained(path, Loc(path, 1, 1)):
-                file = read(self.args, path)
-                name = chosen(file, self.args).name if self.args.function else None
+                file = read(args, path)
+                name = chosen(file, args).name if args.function else None
                 return checked(file, function=name)
         except LoopxformError as error:
             return error

@@ -26,6 +26,7 @@ def inputs(args: argparse.Namespace, file: File) -> tuple[str, ...]:
     tuning = path_of(file.name)
     if tuning.is_file() and not args.no_tuning:
         own.append(str(tuning))
+    own += args.settings.files
     return (*file.parsed.dependencies, *own)
 
 

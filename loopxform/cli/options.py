@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,21 +13,19 @@ from loopxform.api.facade import File, Routine
 from loopxform.api.reading import load, loads
 from loopxform.budget import Budget, within
 from loopxform.cli.arguments.common import SECONDS_BY_LINES
-from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, UsageError, about
 from loopxform.frontend.text.rawtext import decode, read_bytes
 from loopxform.written import LARGEST_TILE, number, whole
 
 
 def read(args: argparse.Namespace, path: str | None = None) -> File:
-    """Reads the file of the command line, or `path`. Raises InputError with the place."""
-    take_cflags(args)
-    _macros(args)
+    """Reads the file of the command line, or `path`, with the options that hold for it. Raises
+    InputError with the place."""
     path = args.file if path is None else path
     if path == "-":
-        return loads(_standard_input(), "<stdin>", **_cpp(args))
+        return loads(_standard_input(), "<stdin>", **args.flags.options)
     with about(path):
-        return load(path, **_cpp(args))
+        return load(path, **args.flags.options)
 
 
 def _standard_input() -> str:
@@ -38,32 +35,6 @@ def _standard_input() -> str:
     except OSError as e:
         reason = f"cannot read standard input: {e.strerror or e}"
         raise InputError(reason, help="name a C file, or pipe one in", subject="-") from e
-
-
-def _macros(args: argparse.Namespace) -> None:
-    """-D and -U as a C compiler takes them. Raises UsageError."""
-    for texts, form, example in (
-        (args.define, _DEFINITION, "-D NAME, -D NAME=VALUE or -D 'NAME(A,B)=VALUE'"),
-        (args.undefine, _NAME, "-U NAME"),
-    ):
-        for text in texts:
-            if not form.fullmatch(text) or text.partition("=")[0] == "defined":
-                option = example[:2]
-                raise UsageError(
-                    f"{option} needs the name of a macro, not {text!r}",
-                    code="LX023",
-                    help=example,
-                    subject=text or option,
-                )
-
-
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_DEFINITION = re.compile(r"[A-Za-z_]\w*(\([\w\s,.]*\))?(=[^\n]*)?", re.ASCII)
-
-
-def _cpp(args: argparse.Namespace) -> dict[str, tuple[str, ...]]:
-    names = ("include", "define", "undefine", "cflags")
-    return {name: tuple(getattr(args, name)) for name in names}
 
 
 def chosen(file: File, args: argparse.Namespace) -> Routine:

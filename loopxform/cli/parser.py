@@ -30,8 +30,11 @@ class Parser(Documented):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str], namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
-        """Raises UsageError."""
-        return super().parse_args(self._in_order(list(args)), namespace)
+        """`given` are the options that the command line has, by their names among those that were
+        read. Raises UsageError."""
+        namespace = namespace or argparse.Namespace()
+        namespace.given = set[str]()
+        return super().parse_args(self._in_order(list(args), namespace.given), namespace)
 
     def error(self, message: str) -> NoReturn:
         about = re.match(r"argument ([^\s:/]+)", message)
@@ -48,15 +51,17 @@ class Parser(Documented):
 
     # ---------------------------------------------------------------- words
 
-    def _in_order(self, words: list[str]) -> list[str]:
-        """The words with those that are no options first. Raises UsageError for an option that
-        there is not, one without its value or with a value too many, and where there are too few or
-        too many other words."""
+    def _in_order(self, words: list[str], given: set[str]) -> list[str]:
+        """The words with those that are no options first; which options there are goes to `given`.
+        Raises UsageError for an option that there is not, one without its value or with a value too
+        many, and where there are too few or too many other words."""
         plain = []
         left = iter(enumerate(words))
         for n, word in left:
             action = self._action(word)
             _warn_if_renamed(word, action)
+            if action is not None and word != "--":
+                given.add(action.dest)
             if word == "--":
                 plain += [n for n, _ in left]
             elif action is None and is_option(word):

@@ -14,9 +14,9 @@ from pathlib import Path
 from loopxform.budget import Budget, memory_bytes, within
 from loopxform.cli import inputs, streams
 from loopxform.cli.colour import painter
-from loopxform.cli.compiler import take_cflags
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, limits, read
+from loopxform.cli.settings import configured, settings_of
 from loopxform.cli.tune_rows import nothing_in, rows_of
 from loopxform.errors import LoopxformError, about, contained
 from loopxform.files import Output, in_folder, require_writable, write_all
@@ -35,13 +35,13 @@ from loopxform.written import MOST_JOBS, whole
 
 def main(args: argparse.Namespace) -> int:
     jobs = whole("--jobs", args.jobs, 1, MOST_JOBS, "2")
-    take_cflags(args)
-    wanted = _wanted(args)
     in_pages = _is_folder(args.output)
     if not in_pages:
         require_writable(Output(Path(args.output), ""))
-    paths = inputs.c_files(args.files)
-    looked = [*_looked_at(args, wanted, paths, jobs)]
+    paths = inputs.c_files(args.files, partial(settings_of, args))
+    measured = tuple(_measured(args.measured))
+    wanted = _wanted(args, measured, _around(paths))
+    looked = [*_looked_at(args, measured, paths, jobs)]
     files = [x.facts for x in looked]
     for line in (x.told for x in looked if x.told):
         streams.complain(line)
@@ -57,9 +57,16 @@ def main(args: argparse.Namespace) -> int:
     return 101 if internal else 0
 
 
-def _wanted(args: argparse.Namespace) -> Wanted:
-    """What the pages are made for, with the words that other commands need for the same. Raises
-    UsageError."""
+def _around(paths: Sequence[str]) -> str:
+    """The file, or the folder that has all of them."""
+    if len(paths) == 1:
+        return paths[0]
+    return os.path.commonpath([os.path.dirname(os.path.abspath(p)) for p in paths])
+
+
+def _wanted(args: argparse.Namespace, measured: tuple[Measurement, ...], path: str) -> Wanted:
+    """What a page is made for, with the words that other commands need for the same: those of the
+    command line. Raises LoopxformError."""
     given = []
     if args.profile is not None:
         given += ["--profile", args.profile]
@@ -68,10 +75,11 @@ def _wanted(args: argparse.Namespace) -> Wanted:
     given += ["--no-tuning"] if args.no_tuning else []
     for option, values in (("-I", args.include), ("-D", args.define), ("-U", args.undefine)):
         given += [word for v in values for word in (option, v)]
+    words = "".join(f" {shlex.quote(w)}" for w in given)
+    args = configured(args, path)
     with about("--profile"):
         room = profile(args.profile or "generic")
-    words = "".join(f" {shlex.quote(w)}" for w in given)
-    named, measured = args.profile is not None, tuple(_measured(args.measured))
+    named = args.profile is not None
     return Wanted(room, permitted(args), not args.no_tuning, words, named, measured)
 
 
@@ -113,10 +121,10 @@ class Looked:
 
 
 def _looked_at(
-    args: argparse.Namespace, wanted: Wanted, paths: Sequence[str], jobs: int
+    args: argparse.Namespace, measured: tuple[Measurement, ...], paths: Sequence[str], jobs: int
 ) -> Iterator[Looked]:
     """What is known of each file, in their order."""
-    one = partial(_one, args, wanted)
+    one = partial(_one, args, measured)
     numbered = [*enumerate(paths, 1)]
     if min(jobs, len(paths)) == 1 or "-" in paths:  # only this process has standard input
         yield from map(one, inputs.progress(numbered, "looking at"))
@@ -128,12 +136,16 @@ def _looked_at(
         yield from pool.map(one, numbered)
 
 
-def _one(args: argparse.Namespace, wanted: Wanted, numbered: tuple[int, str]) -> Looked:
+def _one(
+    args: argparse.Namespace, measured: tuple[Measurement, ...], numbered: tuple[int, str]
+) -> Looked:
     """What is known of a file, within limits of its own."""
     number, path = numbered
     prefix = f"file-{number}"
     args.file = path
     try:
+        wanted = _wanted(args, measured, path)
+        args = configured(args, path)
         budget = Budget.of(*limits(args), memory_bytes())
         with within(budget), contained(path, Loc(path, 1, 1)):
             file = read(args, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from loopxform.api.facade import File, Routine
 from loopxform.cli.arguments.running import SEED
@@ -62,7 +63,10 @@ def reference(file: File, args: argparse.Namespace) -> CSource:
     """The C that results are compared with."""
     text = file.parsed.sources.text(file.name) if args.file == "-" else None
     o = file.parsed.options
-    return CSource(args.file, text, o.include_dirs, o.defines, o.undefines, cflags=o.flags)
+    own = replace(args.flags, include=(), system=(), after=(), define=(), undefine=(), flags=())
+    return CSource(
+        args.file, text, o.include_dirs, o.defines, o.undefines, own.rest, cflags=o.flags
+    )
 
 
 def verified(elements: int, arrays: Sequence[str], allowed: Tolerance, whose: str) -> str:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from loopxform.cli.compiler import take_cflags
 from loopxform.errors import InputError, MismatchError
 from loopxform.files import Output, write_all
 from loopxform.source import Loc, Sources
@@ -21,14 +20,13 @@ STATUS = {"proven": 0, "wrong": 1, "unmodelled": 3}
 
 
 def main(args: argparse.Namespace) -> int:
-    take_cflags(args)
-    kernels, source = Path(args.file), Path(args.source)
+    kernels, source = Path(args.kernels), Path(args.file)
     host = Path(args.host) if args.host else kernels.with_name(f"{kernels.stem}_opencl.c")
-    for path, option in ((kernels, args.file), (source, "--from"), (host, "--host")):
+    for path, option in ((kernels, args.kernels), (source, "--from"), (host, "--host")):
         if not path.is_file():
             help = "name the files that loopxform tile wrote, and the C that it read"
             raise InputError(f"there is no file {path}", help=help, subject=option)
-    verdict = validate(kernels, source, host=host, options=options(args))
+    verdict = validate(kernels, source, host=host, options=args.flags.words)
     if args.json:
         text = json.dumps(as_json(verdict), indent=2) + "\n"
         if args.json == "-":
@@ -38,16 +36,6 @@ def main(args: argparse.Namespace) -> int:
     if not args.quiet and args.json != "-":
         tell(verdict, kernels, source)
     return STATUS[verdict.status]
-
-
-def options(args: argparse.Namespace) -> list[str]:
-    """Those of the preprocessor, as the compiler takes them."""
-    return [
-        *(f"-I{d}" for d in args.include),
-        *(f"-D{d}" for d in args.define),
-        *(f"-U{d}" for d in args.undefine),
-        *args.cflags,
-    ]
 
 
 def as_json(v: Verdict) -> dict[str, object]:
@@ -96,7 +84,7 @@ def after_writing(written: Sequence[Path], source: str, args: argparse.Namespace
     kernels = [p for p in written if p.suffix == ".cl"]
     status = 0
     for path in kernels:
-        verdict = validate(path, Path(source), options=options(args))
+        verdict = validate(path, Path(source), options=args.flags.words)
         if not args.quiet or verdict.status != "proven":
             tell(verdict, path, Path(source))
         status = max(status, STATUS[verdict.status])

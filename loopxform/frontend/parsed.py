@@ -16,13 +16,15 @@ from loopxform.source import Loc, Sources
 
 @record
 class CppOptions:
-    """The preprocessor options of a C compiler: -I, -D (`N=64` or `N`) and -U; and those `flags`
-    that decide what it defines itself (`compiler.flags`)."""
+    """The preprocessor options of a C compiler: -I, -D (`N=64` or `N`) and -U; those `flags` that
+    decide what it defines itself (`compiler.flags`); -iquote, and -include (`forced`)."""
 
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     undefines: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    quote_dirs: tuple[str, ...] = ()
+    forced: tuple[str, ...] = ()
 
 
 @record

@@ -39,7 +39,7 @@ LOCAL = "auto"
 """The storage class that stands for `__local` in the tree."""
 
 
-def preprocessed(text: str, options: Sequence[str], *, folder: Path | None = None) -> str:
+def preprocessed(text: str, options: Sequence[str]) -> str:
     """As the C compiler's preprocessor leaves it, with the lines that it came from. Raises
     Unmodelled where there is none, or it refuses."""
     command = compiler.command() if compiler.find() else None
@@ -50,7 +50,6 @@ def preprocessed(text: str, options: Sequence[str], *, folder: Path | None = Non
         input=text,
         capture_output=True,
         text=True,
-        cwd=folder,
         check=False,
     )
     if done.returncode:
@@ -118,9 +117,7 @@ def _numbers(e: c_ast.Node) -> tuple[float, ...] | None:
 
 
 def user_file(path: Path, options: Sequence[str]) -> c_ast.FileAST:
-    text = preprocessed(
-        f'#include "{path.resolve()}"\n', [*GNU, *options], folder=path.resolve().parent
-    )
+    text = preprocessed(f'#include "{path.resolve()}"\n', [*GNU, *options])
     text = re.sub(r"\b__asm(__)?\s*(volatile)?\s*\([^;]*\)", "", text)
     text = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", text, flags=re.M)
     return parsed(USER_TYPES + "\n" + text, str(path))

@@ -341,3 +341,24 @@ def test_options_that_mean_nothing(run: Run, words: str) -> None:
     assert status == 2
     assert err.count("error:") == 1
     assert Path("src/a.c").read_text() == RACES
+
+
+def test_the_project_names_it(run: Run) -> None:
+    """From any folder; the command line outranks it, and what writes it does not read it."""
+    Path("loopxform.toml").write_text('\nbaseline = "known.json"\n')
+    assert run("src", "--format", "concise") == (0, f"{total(0, 6, 0)}\n", "")
+    assert run("src", "--baseline", "none")[0] == 1
+    assert run("src", "--no-config")[0] == 1
+    assert run("src", "--stats")[0] == 1
+    Path("known.json").unlink()
+    status, _, err = run("src")
+    assert status == 2
+    assert err.startswith("loopxform.toml:2:12: error: cannot read the baseline 'known.json': ")
+    assert run("src", "--write-baseline", "known.json")[0] == 0
+    Path("src/own").mkdir()
+    Path("src/own/b.c").write_text(RACES)
+    Path("src/own/loopxform.toml").write_text('baseline = "known.json"')
+    status, out, err = run("src")
+    assert (status, out) == (2, "")
+    assert "several values of baseline: known.json, src/own/known.json" in err
+    assert run("src", "--baseline", "known.json", "--format", "concise")[0] == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -58,9 +59,76 @@ def test_folders_are_searched_in_the_order_of_the_compiler() -> None:
             Path(gone, "value.h").unlink()
 
 
+def test_files_in_front_of_the_text_and_folders_for_quotes() -> None:
+    """-include and -iquote: the kernel is made of what cc reads, and runs like it."""
+    for n, folder in enumerate(("quoted", "own", "."), 1):
+        Path(folder).mkdir(exist_ok=True)
+        Path(folder, "value.h").write_text(f"#define VALUE ({n} + STEP)\n")
+    Path("step.h").write_text("#pragma once\n\n\n\n\n\n\n\n#define STEP 4\ntypedef float real;\n")
+    Path("src").mkdir()
+    Path("src/g.c").write_text('#include "value.h"\n' + LOOP.replace("float", "real"))
+    for flags in (
+        "-iquote quoted -Iown -include step.h",
+        "-Iown -include step.h",
+        "-I. -include step.h",
+    ):
+        command = ["cc", "-E", "-P", "src/g.c", *flags.split()]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        value = re.search(r"a\[i\] = (.*);", done.stdout)
+        assert value
+        words = ["src/g.c", "-q", "-o", "out", "-MD", "--cflags", *flags.split()]
+        assert main(["offload", *words]) == 0
+        assert f"= {value[1].strip('()')};" in Path("out/g.cl").read_text()
+        assert " step.h" in Path("out/g.d").read_text()
+    assert main(["run", "src/g.c", "--size", "n=9", "--cflags", *flags.split()]) == 0
+
+
+@pytest.mark.opencl_sdk
+@pytest.mark.parametrize("command", ["offload", "tile"])
+def test_another_file_in_front_is_noticed_by_the_build(command: str) -> None:
+    """What -include defines decides the text like -D: the user's loops run where it is other."""
+    guard = "#ifndef V_H\n#define V_H\n#include <math.h>\n#define USED(x) ((x) * SCALE)\n{}#endif\n"
+    Path("v.h").write_text(guard.format("#define SCALE 3\n#define DOUBLED\n"))
+    Path("w.h").write_text(guard.format("#define SCALE 4\n"))
+    Path("g.c").write_text(
+        "void g(int n, float a[n])\n{\n#ifdef DOUBLED\n#define TWO 2\n"
+        "#else\n#define TWO 5\n#endif\n  for (int i = 0; i < n; i++) a[i] = USED(i) * TWO;\n}\n"
+    )
+    Path("main.c").write_text(
+        "#include <stdio.h>\nvoid g(int n, float a[n]);\n"
+        'int main(void) { float a[9]; g(9, a); printf("%g\\n", a[8]); return 0; }\n'
+    )
+    assert main([command, "g.c", "-q", "-o", "out", "--cflags", "-include", "v.h"]) == 0
+    for header, printed in (("v.h", "48"), ("w.h", "160")):
+        build = ["cc", "-include", header, "-c", "out/g_opencl.c", "-o", "g.o"]
+        done = subprocess.run(build, capture_output=True, text=True, check=False)
+        if command == "tile" and header == "w.h":  # it has no loops but those that were read
+            assert "give loopxform the options of this build" in done.stderr
+            continue
+        assert done.returncode == 0, done.stderr
+        link = ["cc", "main.c", "g.o", "-o", "app", "-lOpenCL", "-lm"]
+        subprocess.run(link, check=True)
+        env = {**os.environ, "LOOPXFORM_VERBOSE": "1", "LOOPXFORM_HOST": "never"}
+        seen = subprocess.run(["./app"], env=env, capture_output=True, text=True, check=True)
+        assert seen.stdout == f"{printed}\n"
+        env["LOOPXFORM_DEVICE"] = "nowhere"
+        seen = subprocess.run(["./app"], env=env, capture_output=True, text=True, check=True)
+        launched = "no OpenCL device" in seen.stderr
+        assert launched is (header == "v.h")
+
+
+def test_the_place_of_a_mistake_behind_an_included_file(capsys: Capture) -> None:
+    Path("x.h").write_text("\n\n\n\n\n\n\n\n\n\n#define A 1\nint x;\n")
+    Path("g.c").write_text("int y;\nint z = ;\n")
+    assert main(["check", "g.c", "--cflags", "-include", "x.h"]) == 2
+    assert capsys.readouterr().err.startswith("g.c:2:")
+    assert main(["check", "f.c", "--cflags", "-include", "gone.h"]) == 2
+    assert "include file 'gone.h' not found [LX001]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "option",
-    ["-include value.h", "-imacros value.h", "-iquote own", "-Wp,-DVALUE=1", "@options", "-I-"],
+    ["-imacros value.h", "-Wp,-DVALUE=1", "@options", "-I-"],
 )
 def test_what_is_not_modelled_is_refused(option: str, capsys: Capture) -> None:
     assert main(["offload", "f.c", "-q", "--cflags", "-DVALUE=1", *option.split()]) == 2

@@ -36,6 +36,7 @@ NOT_RUN = {
     "loopxform bench": "measures; test_the_tables_of_timing_are_real",
     "loopxform check scale.c": "one after the other; tests/cli/test_ci_page.py",
     "cat known.json": "the same; tests/cli/test_ci_page.py",
+    "loopxform init": "writes settings that would hold here; tests/cli/test_init.py",
     "cmake": "needs a project; tests/cli/test_building_page.py",
 }
 """Commands, by how they begin, with the reason."""

@@ -174,3 +174,18 @@ def test_help() -> None:
     assert "class Routine(" in text
     assert "Tiles a nest for OpenCL" in text
     assert all(f"\n    {name}" in text for name in PUBLIC)
+
+
+def test_files_of_settings_are_taken_apart_where_there_are_some(tmp_path: Path) -> None:
+    (tmp_path / "f.c").write_text("void f(float a[9]) { for (int i = 0; i < 9; i++) a[i] = 1; }\n")
+    readers = {"tomllib", "loopxform.settings.project", "loopxform.settings.database"}
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'loopxform'\n")
+    for files in ({}, {"loopxform.toml": "fp = 'fast'\n", "compile_commands.json": "[]"}):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text)
+        argv = json.dumps(["check", str(tmp_path / "f.c")])
+        done = subprocess.run(
+            [sys.executable, "-c", PROBE, argv], capture_output=True, text=True, check=True
+        )
+        loaded = set(json.loads(done.stderr))
+        assert (loaded & readers) == (readers if files else set())

@@ -13,11 +13,17 @@ from loopxform.cli.parser import Parser
 
 
 def understood(name: str, words: list[str]) -> argparse.Namespace:
-    """What the command line says after the name of a command; `words` are all of it.
+    """What the command line says after the name of a command; `words` are all of it. What it does
+    not say of one file is as its project has it; of several, that is found file by file.
 
-    Raises UsageError, SystemExit where help was printed.
+    Raises LoopxformError, SystemExit where help was printed.
     """
-    return options(name).parse_args(words, argparse.Namespace(words=[name, *words]))
+    args = options(name).parse_args(words, argparse.Namespace(words=[name, *words]))
+    if not hasattr(args, "no_config") or not hasattr(args, "file"):
+        return args
+    from loopxform.cli.settings import configured  # what help does not need
+
+    return configured(args, args.file)
 
 
 def takers(option: str) -> list[str]:

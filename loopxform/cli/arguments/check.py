@@ -52,7 +52,7 @@ def options() -> Parser:
     help = "how many loops are decided, and what stands in the way of the others, by its frequency"
     p.add_argument("--stats", action="store_true", help=help)
     c = p.add_argument_group("continuous integration (docs/ci.md)")
-    help = "findings in this file do not fail, only new ones"
+    help = "findings in this file do not fail, only new ones; none: all fail"
     c.add_argument("--baseline", metavar="FILE", help=help)
     help = "write the findings that there are to this file, for --baseline"
     c.add_argument("--write-baseline", metavar="FILE", help=help)

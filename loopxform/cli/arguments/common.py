@@ -43,6 +43,13 @@ def parser(
     else:
         help = "the function to use, if the file has several"
         p.add_argument("--function", metavar="NAME", help=help)
+    add_preprocessor(p)
+    add_project(p)
+    return p
+
+
+def add_preprocessor(p: Parser) -> None:
+    """-I, -D, -U and --cflags."""
     c = p.add_argument_group("preprocessor")
     for option, into, metavar, help in (
         ("-I", "include", "DIR", "a folder with headers"),
@@ -51,7 +58,17 @@ def parser(
     ):
         c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
     add_cflags(c)
-    return p
+
+
+def add_project(p: Parser) -> None:
+    """Where what holds for the project of a file is said (docs/configuration.md)."""
+    g = p.add_argument_group("project")
+    help = "the file to use in place of the nearest loopxform.toml or pyproject.toml"
+    g.add_argument("--config", metavar="FILE", help=help)
+    help = "use neither those nor a compile_commands.json that nobody names"
+    g.add_argument("--no-config", "--isolated", action="store_true", help=help)
+    help = "compile_commands.json or its folder, in place of the nearest one; none: without"
+    g.add_argument("--compile-commands", "-p", metavar="FILE|DIR", help=help)
 
 
 def add_floating_point(group: argparse._ArgumentGroup, default: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopxform.cli.arguments.common import add_cflags
+from loopxform.cli.arguments.common import add_preprocessor, add_project
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
@@ -22,20 +22,14 @@ def options() -> Parser:
         allow_abbrev=False,
     )
     p.examples, p.first = EXAMPLES, FIRST
-    p.add_argument("file", metavar="OUT.cl", help="the kernels, as tile writes them")
+    p.add_argument("kernels", metavar="OUT.cl", help="the kernels, as tile writes them")
     help = "the C that they were made of"
-    p.add_argument("--from", dest="source", metavar="FILE.c", required=True, help=help)
+    p.add_argument("--from", dest="file", metavar="FILE.c", required=True, help=help)
     help = "the host code that launches them (OUT_opencl.c beside OUT.cl)"
     p.add_argument("--host", metavar="FILE.c", help=help)
     o = p.add_argument_group("output")
     o.add_argument("--json", metavar="FILE", help="write the verdict as JSON; - is standard output")
     o.add_argument("-q", "--quiet", action="store_true", help="only the exit status")
-    c = p.add_argument_group("preprocessor")
-    for option, into, metavar, help in (
-        ("-I", "include", "DIR", "a folder with headers"),
-        ("-D", "define", "NAME[=VALUE]", "define a macro"),
-        ("-U", "undefine", "NAME", "undefine a macro"),
-    ):
-        c.add_argument(option, dest=into, action="append", default=[], metavar=metavar, help=help)
-    add_cflags(c)
+    add_preprocessor(p)
+    add_project(p)
     return p

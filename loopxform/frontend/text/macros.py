@@ -10,7 +10,6 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any, cast
 
 from pcpp.parser import Action, OutputDirective
@@ -22,7 +21,8 @@ from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.text import prelude, rawtext
 from loopxform.frontend.text.outside import COMPUTED, Outside, may_be
-from loopxform.frontend.text.reader import Reader, is_file, missing_include
+from loopxform.frontend.text.pragma_macros import expand_pragma
+from loopxform.frontend.text.reader import Reader, in_front, is_file, missing_include
 from loopxform.frontend.text.standards import escaped, require_plain
 from loopxform.ir.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.source import Loc
@@ -47,6 +47,8 @@ def expand(
     cpp = _Preprocessor(file, options, reader)
     out = io.StringIO()
     try:
+        for name in options.forced:
+            cpp.put_in_front(name, out)
         cpp.parse(escaped(text), file)
         cpp.write(out)
         if any(now in out.getvalue() for now in cpp.now):
@@ -126,8 +128,8 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         self.macros.update(known)
         given = (d for d in options.defines if _NAME.split(d)[0] not in self._gone)
         self._given = [self._take(_definition(d)) for d in given]
-        for folder in options.include_dirs:
-            self.path.append(folder)
+        self.path += options.include_dirs
+        self._quoted, self._in_front = options.quote_dirs, False
 
     # ------------------------------------------------------------ macros from outside
 
@@ -136,17 +138,28 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         super().define(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._own.add(name)
             self._gone.discard(name)
-            self._matters(name, "#define " + "".join(str(t.value) for t in tokens))
+            self._declare(name, "#define " + "".join(str(t.value) for t in tokens))
 
     def undef(self, tokens: Any) -> None:
         super().undef(tokens)
         if not isinstance(tokens, str):
             name = str(tokens[0].value)
-            self._own.add(name)
             self._gone.add(name)
-            self._matters(name, f"#undef {name}")
+            self._declare(name, f"#undef {name}")
+
+    def _declare(self, name: str, line: str) -> None:
+        """What a macro is, is said by the user's text from now on, or in front of it."""
+        said, other = self._own, self.outside.names
+        if self._in_front:
+            said, other = other, said
+        said.add(name)
+        other.discard(name)
+        self._matters(name, line)
+
+    def _record(self, event: Event) -> None:
+        if not self._in_front:
+            self.events.append(event)
 
     def _matters(self, name: str, line: str) -> None:
         """Tells the headers that are included later, where they may ask."""
@@ -179,7 +192,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         elif name == self._tested:
             self._tested = ""
             known = known or self.outside.is_computed(name)
-            self.events.append(Defined(name, known, self._is_bare(name)))
+            self._record(Defined(name, known, self._is_bare(name)))
         elif known and name not in self._used and not self.outside.by_header(name):
             self._used.add(name)
             self._expands(name)
@@ -189,15 +202,15 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         m = self.macros.get(name)
         bare = self._is_bare(name)
         if m is None:
-            self.events.append(Expands(name, None, bare))
+            self._record(Expands(name, None, bare))
         elif m.arglist is None:
-            self.events.append(Expands(name, self.outside.text(name), bare))
-        elif name in self._given:
+            self._record(Expands(name, self.outside.text(name), bare))
+        elif name in self._given or name in self.outside.names:
             call = f"{name}({', '.join(f'lx_{n}' for n, _ in enumerate(m.arglist))})"
-            self.events.append(Expands(call, self.outside.text(call), bare))
+            self._record(Expands(call, self.outside.text(call), bare))
 
     def _is_bare(self, *names: str) -> bool:
-        return not self.headers or all(n in self.outside.bare for n in names)
+        return not self.headers or all(map(self.outside.is_bare, names))
 
     def on_directive_handle(
         self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any
@@ -228,9 +241,9 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         """Records a condition."""
         bare = self._is_bare(*names)
         if m := _DEFINED.fullmatch(text):
-            self.events.append(Defined(m.group(2), holds != bool(m.group(1)), bare))
+            self._record(Defined(m.group(2), holds != bool(m.group(1)), bare))
         elif names:
-            self.events.append(Holds(text, names, holds, bare))
+            self._record(Holds(text, names, holds, bare))
 
     def _answered(self, tokens: list[Any]) -> list[Any]:
         """The tokens with the compiler's answer for each `__has_include(<x.h>)` and the like."""
@@ -243,7 +256,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         call = m.group()
         name = _INCLUDED.search(call) if m.group(1) == "include" else None
         if name is not None:
-            own = self.temp_path[:1] if name.group(1) == '"' else []
+            own = [*self.temp_path[:1], *self._quoted] if name.group(1) == '"' else []
             if any(is_file(os.path.join(d, name.group(2))) for d in (*own, *self.path)):
                 return "1"
         return str(int(self.outside.holds(call)))
@@ -301,22 +314,38 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         return found
 
     def include(self, tokens: Any, original_line: Any) -> Iterator[Any]:
-        """Looks for "x.h" beside the file that includes it, and in the folders of -I; pcpp would
-        also look beside the files that include that one, which C compilers for Unix do not."""
-        outer, self.temp_path = self.temp_path, self.temp_path[:1]
+        """Looks for "x.h" beside the file that includes it, and in the folders of -iquote and -I;
+        pcpp would also look beside the files that include that one, which C compilers for Unix do
+        not."""
+        outer, self.temp_path = self.temp_path, [*self.temp_path[:1], *self._quoted]
         yield from super().include(tokens, original_line)
         self.temp_path = outer
+
+    def put_in_front(self, name: str, out: io.StringIO) -> None:
+        """Reads a file of -include. What it decides itself is not asked again: its macros are, like
+        those of -D, where the text depends on them. Raises InputError."""
+        path = in_front(name, ("", *self._quoted, *self.path))
+        self.outside.forced.append(os.path.abspath(path))
+        self._in_front = True
+        try:
+            self.parse(self._text(os.path.abspath(path)), path)
+            self.write(out)
+            out.write("\n")
+        finally:
+            self._in_front = False
 
     def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
         """Reads a header; OSError makes pcpp look further. Without -I it would look for <math.h>
         where it runs, as no compiler does."""
         if (is_system_include and not self.path) or not is_file(includepath):
             raise FileNotFoundError(includepath)
-        shown = self._shown(includepath)
-        text = rawtext.read(includepath)
+        return io.StringIO(self._text(includepath))
+
+    def _text(self, path: str) -> str:
+        shown, text = self._shown(path), rawtext.read(path)
         stripped = self._reader.add(shown, text)
         require_plain(shown, text, self.outside.options.flags)
-        return io.StringIO(escaped(stripped))
+        return escaped(stripped)
 
     def on_include_not_found(
         self, is_malformed: bool, is_system_include: bool, _curdir: str, includepath: str
@@ -336,7 +365,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         again = self._gone & self.outside.headers.keys()
         self._gone -= again
         self._own -= again
-        self.events.append(Line(f"#include <{includepath}>"))
+        self._record(Line(f"#include <{includepath}>"))
         raise _REMOVE
 
     def on_directive_unknown(
@@ -344,10 +373,7 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
     ) -> bool | None:
         """Pragmas pass; #error is an error; #warning and #ident are not for us."""
         if directive.value == "pragma":
-            if toks and toks[0].value == "omp":
-                self._expand_pragma(toks)
-            elif toks and toks[0].value == "loopxform":
-                self._expand_arguments(toks)
+            expand_pragma(toks, self.expand_macros)
             return None
         text = "".join(t.value for t in toks).strip()
         if directive.value == "error":
@@ -363,24 +389,6 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             loc=self._place(directive.source, directive.lineno, "#"),
             help="the directives are those of C99, and #pragma",
         )
-
-    def _expand_pragma(self, toks: list[Any]) -> None:
-        """Macros in an OpenMP pragma are expanded (OpenMP 5.2, 3.1), in place."""
-        expanded = self.expand_macros([copy(t) for t in toks[1:]])
-        for t in toks[1:]:
-            t.value = " "
-        toks[-1].value = "omp" + "".join(t.value for t in expanded).replace("\n", " ")
-        toks[0].value = " "
-
-    def _expand_arguments(self, toks: list[Any]) -> None:
-        """Macros in the arguments of an annotation stand for what they are defined as; the names
-        of its options do not."""
-        depth = 0
-        for n, t in enumerate(toks):
-            depth += {"(": 1, ")": -1}.get(t.value, 0)
-            following = next((x.value for x in toks[n + 1 :] if x.value.strip()), "")
-            if depth and t.type == self.t_ID and following != "=":
-                t.value = "".join(x.value for x in self.expand_macros([copy(t)])).strip()
 
     def on_error(self, file: str, line: int, msg: str) -> None:
         if "evaluat" in msg or msg == "Empty expression":

@@ -7,6 +7,7 @@ where it occurs, and only such a name is asked for that may be one of them.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -62,6 +63,10 @@ class Outside:
     lines: list[str] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     """What `prelude` has for the macros of the headers so far."""
+    forced: list[str] = field(default_factory=list)
+    """The files of -include, which stand in front of the user's."""
+    names: set[str] = field(default_factory=set)
+    """The macros that these define or undefine."""
     _known: dict[str, str] | None = None
 
     def include(self, header: str, *, ndebug: bool) -> None:
@@ -92,12 +97,20 @@ class Outside:
         asks = name.startswith("__has_") or name in _PLACED
         return name in COMPUTED or (asks and self.holds(f"defined({name})"))
 
+    def is_bare(self, name: str) -> bool:
+        """Whether it is what it is without any header."""
+        return name in self.names or name in self.bare
+
     def by_header(self, name: str) -> bool:
         """Whether headers define it, and mean the same everywhere."""
+        if name in self.names:
+            return False
         return name in self.headers or (name in self.known and name not in self.bare)
 
     def text(self, macro: str) -> str:
         """What `NAME` or `NAME(x)` stands for, as the compiler spells it."""
+        if macro.partition("(")[0] in self.names:
+            return compiler.spelled(self._with_forced, self._text, macro) or ""
         value = self.known.get(macro, "")
         if _NUMBER.fullmatch(value):
             return value.strip()
@@ -144,6 +157,14 @@ class Outside:
         o = self.options
         given = (*(f"-D{d}" for d in o.defines), *(f"-U{n}" for n in o.undefines))
         return (*o.flags, *given)
+
+    @property
+    def _with_forced(self) -> tuple[str, ...]:
+        o = self.options
+        folders = [f"-I{os.path.abspath(d)}" for d in o.include_dirs]
+        folders += [f"-iquote{os.path.abspath(d)}" for d in o.quote_dirs]
+        files = (word for f in self.forced for word in ("-include", f))
+        return (*self._options, *folders, *files)
 
     @property
     def _text(self) -> str:

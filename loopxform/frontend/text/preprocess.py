@@ -45,7 +45,7 @@ def preprocess(file: str, text: str, options: CppOptions, reader: Reader) -> Pre
     require_plain(file, text, options.flags)
     if not stripped.endswith("\n"):
         stripped += "\n"
-    headers = _plain_headers(stripped, options)
+    headers = None if options.forced else _plain_headers(stripped, options)
     events: tuple[Event, ...]
     if headers is not None:
         body, events = _DIRECTIVE.sub(_keep_pragma, stripped), ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from loopxform import trace
@@ -36,6 +37,17 @@ def is_file(path: str) -> bool:
     if not found:
         trace.absent(path)
     return found
+
+
+def in_front(name: str, folders: Iterable[str]) -> str:
+    """The path of a file of -include: it is looked for where the compiler runs, then as "x.h" is.
+    Raises InputError."""
+    for folder in folders:
+        if is_file(path := os.path.join(folder, name)):
+            return path
+    message = f"include file '{name}' not found"
+    help = "-include FILE, in this folder or in one of -I"
+    raise InputError(message, help=help, subject="-include")
 
 
 def missing_include(name: str, loc: Loc, *, quoted: bool) -> InputError:
