@@ -13,7 +13,17 @@ import pytest
 
 from loopxform.validate import programs
 from loopxform.validate.flow import schedules
-from loopxform.validate.model import Cases, Expr, Number, Operation, Program, Read, Statement, Whole
+from loopxform.validate.model import (
+    Cases,
+    Expr,
+    Number,
+    Operation,
+    Program,
+    Read,
+    Statement,
+    Undefined,
+    Whole,
+)
 from loopxform.validate.unmodelled import Unmodelled
 
 B = (3, -1, 0, 5, 0, -2, 7, 1, 0, 4, -6, 2)
@@ -23,6 +33,8 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
     **{"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne},
     **{"&&": lambda x, y: x and y, "||": lambda x, y: x or y},
 }
+UNDEFINED = 1 << 40
+"""What stands for a value that is not known, and must not be taken for another one."""
 Places = tuple[int, ...]
 Trace = list[tuple[int, int]]
 """The stores to the array a: the subscript, and what is stored."""
@@ -95,9 +107,12 @@ class Run:
             case Operation("?:", (c, x, y)):
                 return self.value(x if self.value(c, at) else y, at)
             case Operation(name, (x, y)):
-                return int(OPERATIONS[name](self.value(x, at), self.value(y, at)))
+                result = int(OPERATIONS[name](self.value(x, at), self.value(y, at)))
+                return result if e.type.signed else result % (1 << e.type.bits)
             case Number():
                 return int(e.value)
+            case Undefined():
+                return UNDEFINED
         raise AssertionError(f"{e} in a program of whole numbers")
 
 
@@ -145,6 +160,26 @@ LOOPS: list[tuple[str, Callable[[int], Trace]]] = [
     (
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i * n + j] = i - j;",
         lambda n: [(i * n + j, i - j) for i in range(n) for j in range(n)],
+    ),
+    (
+        "int i = 5; for (i = n - 1; i >= 0; i--) a[i] = 0; a[0] = i;",
+        lambda n: [*((i, 0) for i in range(n)[::-1]), (0, UNDEFINED)],
+    ),
+    (
+        "int i = 5; if (b[0] > 0) for (i = 0; i < n; i++) a[i] = i; a[0] = i;",
+        lambda n: [*((i, i) for i in range(n)), (0, n)],
+    ),
+    (
+        "int i = 5; if (b[1] > 0) for (i = 0; i < n; i++) { } a[0] = i;",
+        lambda _: [(0, 5)],
+    ),
+    (
+        "for (int i = 0; i < n; i++) { const unsigned u = i; a[i] = u - 1 < 2; }",
+        lambda n: [(i, int(i in (1, 2))) for i in range(n)],
+    ),
+    (
+        "for (unsigned i = 0; i < n; i++) a[i] = i - 1 < 2;",
+        lambda n: [(i, int(i in (1, 2))) for i in range(n)],
     ),
     ("int t[3] = {4, 5, 6}; for (int i = 0; i < 3; i++) a[i] = t[2 - i];",
      lambda _: [(0, 6), (1, 5), (2, 4)]),
