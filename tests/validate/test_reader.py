@@ -45,6 +45,8 @@ def program(tmp_path: Path, body: str) -> Program:
     path.write_text(
         "static int clamp(int x, int end) { if (x < 0) return 0; int last = end - 1;\n"
         "  return x > last ? last : x; }\n"
+        "static int shadowed(int x) { return x + n; }\n"
+        "static int halved(int last) { last = last / 2; return last; }\n"
         f"void f(int n, int *a, const int *b)\n{{ {body} }}\n"
     )
     return programs.user(path, "f", []).program
@@ -229,4 +231,19 @@ def test_what_is_not_modelled_is_named_with_its_line(
 ) -> None:
     with pytest.raises(Unmodelled) as e:
         program(tmp_path, body)
-    assert (e.value.what, e.value.line) == (reason, 4)
+    assert (e.value.what, e.value.line) == (reason, 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "line"),
+    [
+        ("a[0] = shadowed(1);", "the name n", 3),
+        ("a[0] = clamp(n, 3); a[0] = halved(n);", "a call of halved", 4),
+    ],
+)
+def test_functions_that_are_called_see_no_names_of_others(
+    tmp_path: Path, body: str, reason: str, line: int
+) -> None:
+    with pytest.raises(Unmodelled) as e:
+        program(tmp_path, body)
+    assert (e.value.what, e.value.line) == (reason, line)
