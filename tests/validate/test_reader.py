@@ -104,6 +104,8 @@ class Run:
             case Cases():
                 (only,) = (x for where, x in e.pieces if not where.intersect(at).is_empty())
                 return self.value(only, at)
+            case Operation("cast", (x,)) if not e.type.signed:
+                return self.value(x, at) % (1 << e.type.bits)
             case Operation("!", (x,)):
                 return int(not self.value(x, at))
             case Operation("?:", (c, x, y)):
@@ -180,8 +182,12 @@ LOOPS: list[tuple[str, Callable[[int], Trace]]] = [
         lambda n: [(i, int(i in (1, 2))) for i in range(n)],
     ),
     (
-        "for (unsigned i = 0; i < n; i++) a[i] = i - 1 < 2;",
-        lambda n: [(i, int(i in (1, 2))) for i in range(n)],
+        "for (unsigned i = 0; i < 5; i++) a[i] = i - 1 < 2;",
+        lambda _: [(i, int(i in (1, 2))) for i in range(5)],
+    ),
+    (
+        "const unsigned end = 3; for (int i = 0; i < n; i++) a[i] = i - 1 < end;",
+        lambda n: [(i, int(1 <= i < 4)) for i in range(n)],
     ),
     ("int t[3] = {4, 5, 6}; for (int i = 0; i < 3; i++) a[i] = t[2 - i];",
      lambda _: [(0, 6), (1, 5), (2, 4)]),
