@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import prod
+from math import fmod, prod
 from pathlib import Path
 
 import islpy as isl
@@ -189,6 +189,10 @@ LOOPS: list[tuple[str, Callable[[int], Trace]]] = [
         "const unsigned end = 3; for (int i = 0; i < n; i++) a[i] = i - 1 < end;",
         lambda n: [(i, int(1 <= i < 4)) for i in range(n)],
     ),
+    (
+        "a[0] = (n - 5) / 2; a[1] = (n - 5) % 2; a[2] = -7 / 2; a[3] = -7 % 3; a[4] = n / 4;",
+        lambda n: [(0, int((n - 5) / 2)), (1, int(fmod(n - 5, 2))), (2, -3), (3, -1), (4, n // 4)],
+    ),
     ("int t[3] = {4, 5, 6}; for (int i = 0; i < 3; i++) a[i] = t[2 - i];",
      lambda _: [(0, 6), (1, 5), (2, 4)]),
     (
@@ -227,6 +231,7 @@ REFUSED = [
     ("const int *p = b + 1; a[0] = p[0];", "a pointer variable"),
     ("if (n < 3) return; a[0] = 0;", "a return before the end"),
     ("int g(int); a[0] = g(n);", "a call of g"),
+    ("static int calls = 0; calls += 1; a[0] = calls;", "the static variable calls"),
     ("a[0] = a[1] = n;", "an assignment in an expression"),
 ]
 

@@ -69,6 +69,8 @@ class Stores(Evaluation):
         if isinstance(d.type, c_ast.FuncDecl | c_ast.Struct | c_ast.Enum | c_ast.Union):
             return
         type, dims = self.declared(d.type)
+        if "static" in d.storage and "const" not in d.quals and (dims or d.name in self.stored):
+            raise Unmodelled(f"the static variable {d.name}", line_of(d))
         local = LOCAL in d.storage
         if not dims and not local and self._names_number(d, type):
             return
