@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import prod
+from math import fmod, prod
 from pathlib import Path
 
 import islpy as isl
@@ -13,7 +13,17 @@ import pytest
 
 from loopxform.validate import programs
 from loopxform.validate.flow import schedules
-from loopxform.validate.model import Cases, Expr, Number, Operation, Program, Read, Statement, Whole
+from loopxform.validate.model import (
+    Cases,
+    Expr,
+    Number,
+    Operation,
+    Program,
+    Read,
+    Statement,
+    Undefined,
+    Whole,
+)
 from loopxform.validate.unmodelled import Unmodelled
 
 B = (3, -1, 0, 5, 0, -2, 7, 1, 0, 4, -6, 2)
@@ -23,6 +33,8 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
     **{"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne},
     **{"&&": lambda x, y: x and y, "||": lambda x, y: x or y},
 }
+UNDEFINED = 1 << 40
+"""What stands for a value that is not known, and must not be taken for another one."""
 Places = tuple[int, ...]
 Trace = list[tuple[int, int]]
 """The stores to the array a: the subscript, and what is stored."""
@@ -33,6 +45,8 @@ def program(tmp_path: Path, body: str) -> Program:
     path.write_text(
         "static int clamp(int x, int end) { if (x < 0) return 0; int last = end - 1;\n"
         "  return x > last ? last : x; }\n"
+        "static int shadowed(int x) { return x + n; }\n"
+        "static int halved(int last) { last = last / 2; return last; }\n"
         f"void f(int n, int *a, const int *b)\n{{ {body} }}\n"
     )
     return programs.user(path, "f", []).program
@@ -90,14 +104,19 @@ class Run:
             case Cases():
                 (only,) = (x for where, x in e.pieces if not where.intersect(at).is_empty())
                 return self.value(only, at)
+            case Operation("cast", (x,)) if not e.type.signed:
+                return self.value(x, at) % (1 << e.type.bits)
             case Operation("!", (x,)):
                 return int(not self.value(x, at))
             case Operation("?:", (c, x, y)):
                 return self.value(x if self.value(c, at) else y, at)
             case Operation(name, (x, y)):
-                return int(OPERATIONS[name](self.value(x, at), self.value(y, at)))
+                result = int(OPERATIONS[name](self.value(x, at), self.value(y, at)))
+                return result if e.type.signed else result % (1 << e.type.bits)
             case Number():
                 return int(e.value)
+            case Undefined():
+                return UNDEFINED
         raise AssertionError(f"{e} in a program of whole numbers")
 
 
@@ -146,6 +165,34 @@ LOOPS: list[tuple[str, Callable[[int], Trace]]] = [
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i * n + j] = i - j;",
         lambda n: [(i * n + j, i - j) for i in range(n) for j in range(n)],
     ),
+    (
+        "int i = 5; for (i = n - 1; i >= 0; i--) a[i] = 0; a[0] = i;",
+        lambda n: [*((i, 0) for i in range(n)[::-1]), (0, UNDEFINED)],
+    ),
+    (
+        "int i = 5; if (b[0] > 0) for (i = 0; i < n; i++) a[i] = i; a[0] = i;",
+        lambda n: [*((i, i) for i in range(n)), (0, n)],
+    ),
+    (
+        "int i = 5; if (b[1] > 0) for (i = 0; i < n; i++) { } a[0] = i;",
+        lambda _: [(0, 5)],
+    ),
+    (
+        "for (int i = 0; i < n; i++) { const unsigned u = i; a[i] = u - 1 < 2; }",
+        lambda n: [(i, int(i in (1, 2))) for i in range(n)],
+    ),
+    (
+        "for (unsigned i = 0; i < 5; i++) a[i] = i - 1 < 2;",
+        lambda _: [(i, int(i in (1, 2))) for i in range(5)],
+    ),
+    (
+        "const unsigned end = 3; for (int i = 0; i < n; i++) a[i] = i - 1 < end;",
+        lambda n: [(i, int(1 <= i < 4)) for i in range(n)],
+    ),
+    (
+        "a[0] = (n - 5) / 2; a[1] = (n - 5) % 2; a[2] = -7 / 2; a[3] = -7 % 3; a[4] = n / 4;",
+        lambda n: [(0, int((n - 5) / 2)), (1, int(fmod(n - 5, 2))), (2, -3), (3, -1), (4, n // 4)],
+    ),
     ("int t[3] = {4, 5, 6}; for (int i = 0; i < 3; i++) a[i] = t[2 - i];",
      lambda _: [(0, 6), (1, 5), (2, 4)]),
     (
@@ -184,6 +231,7 @@ REFUSED = [
     ("const int *p = b + 1; a[0] = p[0];", "a pointer variable"),
     ("if (n < 3) return; a[0] = 0;", "a return before the end"),
     ("int g(int); a[0] = g(n);", "a call of g"),
+    ("static int calls = 0; calls += 1; a[0] = calls;", "the static variable calls"),
     ("a[0] = a[1] = n;", "an assignment in an expression"),
 ]
 
@@ -194,4 +242,19 @@ def test_what_is_not_modelled_is_named_with_its_line(
 ) -> None:
     with pytest.raises(Unmodelled) as e:
         program(tmp_path, body)
-    assert (e.value.what, e.value.line) == (reason, 4)
+    assert (e.value.what, e.value.line) == (reason, 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason", "line"),
+    [
+        ("a[0] = shadowed(1);", "the name n", 3),
+        ("a[0] = clamp(n, 3); a[0] = halved(n);", "a call of halved", 4),
+    ],
+)
+def test_functions_that_are_called_see_no_names_of_others(
+    tmp_path: Path, body: str, reason: str, line: int
+) -> None:
+    with pytest.raises(Unmodelled) as e:
+        program(tmp_path, body)
+    assert (e.value.what, e.value.line) == (reason, line)

@@ -58,10 +58,14 @@ def _read(
     program = Program(_space([n for n, t in scalars.items() if t.whole]))
     r = Reader(program, functions)
     r.stored, r.recording = stored_in(f.body), recording
-    context = r.domain = _bound(r, scalars)
     declarations = Declarations(r, structs_of(tree), shapes)
     cells: dict[str, Cell] = {}
-    for d in (*(g for g in tree.ext if _is_array(g)), *arrays):
+    for d in tree.ext:
+        if _is_array(d):
+            cells |= declarations.bind(d)
+    r.scopes.append({})  # functions that are called see none of the parameters
+    context = r.domain = _bound(r, scalars)
+    for d in arrays:
         cells |= declarations.bind(d)
     for n, t in scalars.items():
         if n in r.stored:

@@ -107,10 +107,11 @@ class Calls(Places):
         returns, _ = self.declared(f.decl.type.type)
         self.depth += 1
         before, self.scopes = self.scopes, [self.scopes[0], scope]
+        types, self.local_types = self.local_types, {}
         try:
             value = self._returned(list(f.body.block_items or ()), f)
         finally:
-            self.scopes = before
+            self.scopes, self.local_types = before, types
             self.depth -= 1
         return self.cast(value, returns, e)
 

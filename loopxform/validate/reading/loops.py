@@ -23,7 +23,8 @@ class Loops(Barriers):
     def in_block(self, s: c_ast.Node | None) -> None:
         """Reads the body of a loop or a branch."""
 
-    def loop(self, s: c_ast.For) -> None:
+    def loop(self, s: c_ast.For) -> Polynomial | None:
+        """Reads a loop. What its counter holds behind it, where that is known."""
         name, type, start = self._start(s)
         first, _ = self.expr(start)
         self.forget(s)
@@ -46,11 +47,18 @@ class Loops(Barriers):
             end = self._end(s, name, low, step)
             self.in_block(s.stmt)
         self.forget(s)
-        outside = next((c[name] for c in reversed(self.scopes) if name in c), None)
-        if isinstance(outside, Cell):
-            self.known.pop(outside.array.name, None)
-            if end is not None:
-                self.known[outside.array.name] = end
+        return end
+
+    def leave(self, s: c_ast.For, end: Polynomial | None) -> None:
+        """Behind a loop: what is left in a counter that is declared in front of it."""
+        name, type, _ = self._start(s)
+        counter = None if isinstance(s.init, c_ast.DeclList) else self.find(name, s)
+        if not isinstance(counter, Cell):
+            return
+        if end is None:
+            self.undefined(counter, s)
+        else:
+            self.store(counter, (), (end, type), s)
 
     def _count(self, low: isl.PwAff, step: int) -> Polynomial:
         """The number of the counter in the iterations, which get a dimension."""

@@ -16,6 +16,9 @@ from loopxform.validate.reading.syntax import line_of
 from loopxform.validate.reading.values import Digits, Value
 from loopxform.validate.unmodelled import Unmodelled
 
+_SIGN_COUNTS = frozenset((*ex.COMPARED, "/", "%", ">>"))
+"""Operations that differ for a negative number and what an unsigned type makes of it."""
+
 
 @dataclass
 class Operations(Conditions):
@@ -31,7 +34,11 @@ class Operations(Conditions):
         shift = op in ("<<", ">>")
         type = promoted(s) if shift else common(s, t)
         if isinstance(x, Polynomial) and isinstance(y, Polynomial):
-            known = self.arithmetic(op, x, y, type, line_of(node))
+            kept = self._kept(x, s, type) and (shift or self._kept(y, t, type))
+            if op in _SIGN_COUNTS and not kept:
+                known = None
+            else:
+                known = self.arithmetic(op, x, y, type, line_of(node))
             if known is not None:
                 if op in ("+", "-", "*", "<<"):
                     self.fits(known, type, node)
@@ -41,6 +48,10 @@ class Operations(Conditions):
         if op in ex.COMPARED:
             return ex.operation(op, (left, right), INT), INT
         return ex.operation(op, (left, right), type), type
+
+    def _kept(self, x: Polynomial, of: CType, type: CType) -> bool:
+        """Whether a number is the same in the type in which two operands meet."""
+        return type.holds(of) or self.in_range(x, type)
 
     def _digit(self, op: str, x: Digits, y: Polynomial, node: c_ast.Node) -> Polynomial | Digits:
         """Of a number divided by the size of its last digit."""

@@ -7,7 +7,8 @@ variables; every other variable is a cell that statements store to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import islpy as isl
@@ -52,20 +53,39 @@ class Reader(Folds):
         """A statement at a place of its sequence, which the barriers around it are ordered by."""
         if isinstance(s, c_ast.Decl | c_ast.DeclList):
             self._declarations(at, s)
-        elif self.in_phase:
-            with self.within(phase=(*self.phase, Position(at)), in_phase=has_barrier(s)):
-                self._statement(s)
+        elif isinstance(s, c_ast.For) and not ends_early(s.stmt):
+            self._loop(at, s)
         else:
-            with self.within(order=(*self.order, Position(at))):
+            with self._at(2 * at, s):
                 self._statement(s)
+
+    def _loop(self, at: int, s: c_ast.For) -> None:
+        with self._at(2 * at, s):
+            try:
+                end = self.loop(s)
+            except EndedByData:
+                self.fold(s)
+                return
+        with self._at(2 * at + 1, None):
+            self.leave(s, end)
+
+    @contextmanager
+    def _at(self, place: int, s: c_ast.Node | None) -> Iterator[None]:
+        """At a place of a sequence. Each statement has two: loops leave their counters behind."""
+        if self.in_phase:
+            with self.within(phase=(*self.phase, Position(place)), in_phase=has_barrier(s)):
+                yield
+        else:
+            with self.within(order=(*self.order, Position(place))):
+                yield
 
     def _declarations(self, at: int, s: c_ast.Decl | c_ast.DeclList) -> None:
         """In the scope around them."""
         before = self.phase, self.order, self.in_phase
         if self.in_phase:
-            self.phase, self.in_phase = (*self.phase, Position(at)), False
+            self.phase, self.in_phase = (*self.phase, Position(2 * at)), False
         else:
-            self.order = (*self.order, Position(at))
+            self.order = (*self.order, Position(2 * at))
         for d in s.decls if isinstance(s, c_ast.DeclList) else (s,):
             self.declaration(d)
         self.phase, self.order, self.in_phase = before
@@ -74,11 +94,6 @@ class Reader(Folds):
         match s:
             case c_ast.Compound():
                 self.block(s.block_items)
-            case c_ast.For() if not ends_early(s.stmt):
-                try:
-                    self.loop(s)
-                except EndedByData:
-                    self.fold(s)
             case c_ast.For() | c_ast.While():
                 self.fold(s)
             case c_ast.If():

@@ -69,6 +69,8 @@ class Stores(Evaluation):
         if isinstance(d.type, c_ast.FuncDecl | c_ast.Struct | c_ast.Enum | c_ast.Union):
             return
         type, dims = self.declared(d.type)
+        if "static" in d.storage and "const" not in d.quals and (dims or d.name in self.stored):
+            raise Unmodelled(f"the static variable {d.name}", line_of(d))
         local = LOCAL in d.storage
         if not dims and not local and self._names_number(d, type):
             return
@@ -83,7 +85,7 @@ class Stores(Evaluation):
         if d.init is not None:
             self._filled(cell, d.init, d)
         elif not local and any(p.iterator is not None for p in (*self.phase, *self.order)):
-            self._undefined(cell, d)
+            self.undefined(cell, d)
 
     def _names_number(self, d: c_ast.Decl, type: CType) -> bool:
         """Whether it gives a name to a number that nothing changes, and that iterations and
@@ -128,8 +130,8 @@ class Stores(Evaluation):
         if len(values) != cell.sizes[0]:
             raise Unmodelled("an array of which only the first elements are given", line_of(node))
 
-    def _undefined(self, cell: Cell, node: c_ast.Node) -> None:
-        """What an earlier iteration left in a variable does not count."""
+    def undefined(self, cell: Cell, node: c_ast.Node) -> None:
+        """What a variable held does not count from here on."""
         self._everywhere(cell, (Undefined(cell.array.type), cell.array.type), node)
         self.known.pop(cell.array.name, None)
 
