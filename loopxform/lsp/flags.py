@@ -10,6 +10,7 @@ from loopxform.compiler import flags
 from loopxform.errors import LoopxformError, UsageError
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
+from loopxform.settings import settings_for
 
 
 @record
@@ -43,11 +44,23 @@ class Settings:
 
 
 def flags_of(path: str, settings: Settings, root: str | None) -> Flags:
-    """How a C file is read: folders are named from the `root` of the workspace."""
-    del path  # the same for all files of a workspace
+    """How a C file is read: as its project says (loopxform.toml, compile_commands.json), and the
+    editor; folders that the editor names are seen from the `root` of the workspace."""
     folder = root or os.curdir
-    include = tuple(os.path.normpath(os.path.join(folder, d)) for d in settings.includePaths)
-    return Flags(include, settings.defines, settings.undefines, settings.cflags)
+    try:
+        of_project = settings_for(path).flags.options
+    except LoopxformError:  # what is wrong with it, `loopxform config` says
+        of_project = {}
+    include, define, undefine, cflags = (
+        tuple(of_project.get(n, ())) for n in ("include", "define", "undefine", "cflags")
+    )
+    named = tuple(os.path.normpath(os.path.join(folder, d)) for d in settings.includePaths)
+    return Flags(
+        (*named, *include),
+        (*define, *settings.defines),
+        (*undefine, *settings.undefines),
+        (*cflags, *settings.cflags),
+    )
 
 
 def settings_of(given: object) -> tuple[Settings, list[LoopxformError]]:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from loopxform.api.check import checked
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 from loopxform.errors import LoopxformError
 from loopxform.lsp.analysis import Analysis, Ask
 from loopxform.lsp.collect import function_facts

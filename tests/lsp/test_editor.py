@@ -14,7 +14,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from loopxform.api.check import checked
-from loopxform.api.facade import loads
+from loopxform.api.reading import loads
 
 ROOT = Path(__file__).parents[2]
 

@@ -216,15 +216,16 @@ def test_statements_run_as_in_c(
         assert Run(read, n).trace() == expected(n), n
 
 
+STORE = "a store to an array in a loop that data end"
 REFUSED = [
-    ("while (b[n] > 0) n--;", "a loop that ends where data say so"),
-    ("for (int i = 0; i < b[0]; i++) a[i] = 0;", "a loop that ends where data say so"),
-    ("for (int i = b[0]; i < n; i++) a[i] = 0;", "a loop whose start data decide"),
+    ("while (b[n] > 0) { int n = 0; n--; }", "two variables n"),
+    ("for (int i = 0; i < b[0]; i++) a[i] = 0;", STORE),
+    ("for (int i = b[0]; i < n; i++) a[i] = 0;", STORE),
     ("for (int i = 1; i < n; i *= 2) a[i] = 0;", "a loop whose step is not a number"),
     ("a[n++] = 0;", "the operator ++ in an expression"),
     ("for (int i = 0; i < n; i++) { a[i] = 0; i += 1; }", "a loop that changes its counter i"),
     ("for (int i = 0; i % 4 < 2; i++) a[i] = 0;", "a loop whose condition fails and holds again"),
-    ("for (int i = 0; i < n; i++) { if (b[i]) break; a[i] = 0; }", "a break"),
+    ("for (int i = 0; i < n; i++) { if (b[i]) break; a[i] = 0; }", STORE),
     ("for (int i = 0; i < n; i++) a[b[i]] = 0;", "a store at a place that data decide"),
     ("int t[4] = {0}; a[0] = t[b[0]];", "a variable array at a place that data decide"),
     ("int t[n]; t[0] = 1; a[0] = t[0];", "the size of t"),

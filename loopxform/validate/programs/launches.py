@@ -191,7 +191,13 @@ class _Arguments:
         r = self.reader
         number = r.find(given, p)
         type, _ = r.declared(p.type)
-        r.bind(p.name, Whole(number.value, type) if isinstance(number, Whole) else number)
+        if not isinstance(number, Whole):
+            r.bind(p.name, number)
+            return
+        narrow = type.bits < 32 or (type.bits == 32 and not r.holds(number.value, type))
+        if type != number.type and narrow:
+            raise Unmodelled(f"the type of {p.name}", line_of(p))
+        r.bind(p.name, Whole(number.value, type))
 
     def _bind_memory(self, p: c_ast.Decl, given: str) -> None:
         r, cells = self.reader, self.way.user.cells

@@ -168,6 +168,8 @@ class Turn:
                     self._back(self._either(said, then, other))
                 case c_ast.EmptyStatement() | c_ast.Pragma():
                     pass
+                case c_ast.Assignment() | c_ast.UnaryOp():
+                    raise Unmodelled("a store to an array in a loop that data end", line_of(s))
                 case _:
                     raise Unmodelled(construct(s), line_of(s))
         return dict(self.values)

@@ -39,6 +39,8 @@ class Operations(Conditions):
                 known = None
             else:
                 known = self.arithmetic(op, x, y, type, line_of(node))
+            if known is not None and self._wraps(known, type, op):
+                known = None
             if known is not None:
                 if op in ("+", "-", "*", "<<"):
                     self.fits(known, type, node)
@@ -74,6 +76,12 @@ class Operations(Conditions):
 
     # ------------------------------------------------------------ 32 bits
 
+    def _wraps(self, value: Polynomial, type: CType, op: str) -> bool:
+        """Whether a number of 64 bits without a sign may be less than zero."""
+        if type.signed or type.bits < 64 or op not in ("+", "-", "*"):
+            return False
+        return value.affine is not None and not self.non_negative(value)
+
     def fits(self, value: Polynomial, type: CType, node: c_ast.Node) -> None:
         """Raises Unmodelled where 32 bits may be too few. C leaves it open what signed numbers do
         then: sizes for which the user's own leave their type have no meaning."""
@@ -95,6 +103,10 @@ class Operations(Conditions):
                 self.program.wrapping = self.program.wrapping.union(over.params())
             return
         raise Unmodelled("a number that 32 bits may not hold", line_of(node))
+
+    def holds(self, value: Polynomial, type: CType) -> bool:
+        """Whether a parameter of 32 bits takes every number that is passed to it."""
+        return value.affine is not None and self._beyond(value.affine, type) is None
 
     def _beyond(self, a: isl.PwAff, type: CType) -> isl.Set | None:
         """The instances for which a number leaves its 32 bits; None where there are none."""
