@@ -194,7 +194,7 @@ def test_random_stencils_on_a_device() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", range(10, 26))
+@pytest.mark.parametrize("share", range(10, 16))
 def test_many_random_stencils(share: int) -> None:
     counts = Counter[str]()
     for n in range(30):
@@ -206,7 +206,7 @@ def test_many_random_stencils(share: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.device
-@pytest.mark.parametrize("share", range(30, 40))
+@pytest.mark.parametrize("share", range(30, 35))
 def test_many_random_stencils_on_a_device(share: int) -> None:
     counts = Counter[str]()
     for n in range(15):

@@ -51,4 +51,5 @@ def test_all_still_apply() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_all_still_wrong(part: int) -> None:
-    assert [m.name for m in OF_KERNELS[part::4] if not proven(m)] == []
+    """Half of them; scripts/kernel_mutants.py --prove runs all."""
+    assert [m.name for m in OF_KERNELS[part::8] if not proven(m)] == []
