@@ -18,6 +18,7 @@ BRIEF: Mapping[str, str] = {
     "--require": "fail unless a loop is as it says: parallel:5",
     "--input": "values of an array, HIGH exclusive",
     "--format": "how verdicts are written (text)",
+    "--baseline": "only what is wrong since this file was written fails",
     "--stats": "count the loops by verdict and reason",
     "-j": "files looked at side by side (1)",
     "--time-limit": "CPU time for a file",

@@ -334,7 +334,10 @@ KNOWN = {
     "frontend/text/reader.py": {"isfile(", "is_file("},
     "frontend/text/macros.py": {"getcwd", "is_file("},  # the folder is part of the key
     "budget.py": {"time.process_time", "time.perf_counter", "open("},  # an answer, or none
-    "codegen/render.py": {"environ", "read_text("},  # where compiled templates are kept; style sheets
+    "codegen/render.py": {
+        "environ",
+        "read_text(",
+    },  # where compiled templates are kept; style sheets
 }
 
 

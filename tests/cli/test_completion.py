@@ -30,7 +30,7 @@ ANSWERS: dict[str, set[str]] = {
     "loopxform tile --reg": {"--register-pipeline"},
     "loopxform tile mm.c --recipe ": {"auto", *RECIPES},
     "loopxform tile mm.c --profile ": {*PROFILES},
-    "loopxform check mm.c --format ": {"text", "json", "sarif"},
+    "loopxform check mm.c --format ": {*"text concise json sarif github gitlab".split()},
     "loopxform tile ": {"mm.c", "my heat.c", "src"},
     "loopxform tile mm.c --target openmp -o ": {"src"},
     "loopxform apply mm.c --script m": {"mm.c", "mm.json", "my heat.c"},

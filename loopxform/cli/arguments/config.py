@@ -7,9 +7,9 @@ from loopxform.cli.parser import Parser
 from loopxform.settings.keys import KEYS
 
 EXAMPLES = (
-    "config                      what holds in this folder",
-    "config src/heat.c           for a file, with the options that its build has for it",
-    "config src/heat.c -p build  with this compile_commands.json",
+    "config                       what holds in this folder",
+    "config src/heat.c            for a file, with the options that its build has for it",
+    "config src/heat.c -p build   with this compile_commands.json",
 )
 
 FIRST = ("--format", "--config", "--no-config", "--compile-commands")

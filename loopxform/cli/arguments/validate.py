@@ -6,8 +6,8 @@ from loopxform.cli.arguments.common import add_preprocessor, add_project
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
-    "validate build/mm.cl --from mm.c           prove that the kernel computes what mm.c does",
-    "tile mm.c -o build --validate              the same, as soon as it is written",
+    "validate build/mm.cl --from mm.c            prove that the kernel computes what mm.c does",
+    "validate build/mm.cl --from mm.c --json -   the verdict, for programs",
 )
 
 FIRST = ("--from", "--host", "--json", "-q", "-I", "-D", "--cflags")

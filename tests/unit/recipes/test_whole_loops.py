@@ -17,8 +17,8 @@ CASES = {
         "more = 1;\nwhile (more)\n  s -= 1;\n  a[0] += s;\n  more = s > 2;\n",
     ),
     "a-number": (
-        "while (s) s -= 1; a[0] = s;",
-        "while (s)\n  s -= 1;\na[0] = s;\n",
+        "while (s) s /= 2; a[0] = s;",
+        "while (s)\n  s /= 2;\na[0] = s;\n",
     ),
     "for-on-data": (
         "int i; for (i = 0; i < n && a[0] > i; i++) a[0] -= 1; a[1] = i;",

@@ -165,10 +165,6 @@ REFUSALS = {
         ),
         "expand t i",
     ),
-    "subscript-computed": (
-        rows("int l = m; l--; t[l] = A[i][0];"),
-        "expand t i",
-    ),
     "used-outside": (
         c(
             "for (int i = 0; i < n; i++) { t[0] = i; for (int j = 0; j < m; j++) { t[0] = 1;"
