@@ -16,6 +16,7 @@ from time import monotonic
 import pytest
 
 from loopxform.cli import main
+from loopxform.cli.arguments.check import FORMATS
 from loopxform.cli.arguments.completion import SHELLS
 from loopxform.cli.commands import COMMANDS
 from loopxform.codes import CODES
@@ -30,7 +31,7 @@ ANSWERS: dict[str, set[str]] = {
     "loopxform tile --reg": {"--register-pipeline"},
     "loopxform tile mm.c --recipe ": {"auto", *RECIPES},
     "loopxform tile mm.c --profile ": {*PROFILES},
-    "loopxform check mm.c --format ": {*"text concise json sarif github gitlab".split()},
+    "loopxform check mm.c --format ": {*FORMATS},
     "loopxform tile ": {"mm.c", "my heat.c", "src"},
     "loopxform tile mm.c --target openmp -o ": {"src"},
     "loopxform apply mm.c --script m": {"mm.c", "mm.json", "my heat.c"},
