@@ -335,9 +335,6 @@ KNOWN = {
     "frontend/text/macros.py": {"getcwd", "is_file("},  # the folder is part of the key
     "budget.py": {"time.process_time", "time.perf_counter", "open("},  # an answer, or none
     "codegen/render.py": {"environ", "read_text("},  # compiled templates; style sheets
-        "environ",
-        "read_text(",
-    },  # where compiled templates are kept; style sheets
 }
 
 
