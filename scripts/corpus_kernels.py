@@ -69,10 +69,11 @@ def files() -> list[Path]:
     return [file for folder in FOLDERS for file in sorted((CORPUS / folder).glob("*.c"))]
 
 
-def kernels(recipe: str = "") -> Iterator[CorpusKernels]:
+def kernels(recipe: str = "", name: str = "") -> Iterator[CorpusKernels]:
     """The kernels of every function of the corpus, tiled for the default profile; those of one
-    recipe where it is named. Raises LoopxformError where a function is not tiled."""
-    for file in files():
+    recipe, or of the file of one name, where it is given. Raises LoopxformError where a function is
+    not tiled."""
+    for file in (f for f in files() if name in ("", f.stem)):
         for routine in lx.load(file):
             tiled = routine.tile()
             if recipe in ("", tiled.recipe):

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple, TypeVar
 
-from corpus_kernels import kernels
+from corpus_kernels import files, kernels
 from kernel_mutants import listed
 from tqdm import tqdm
 
@@ -63,7 +63,7 @@ def judged(cl: Path, source: Path, host: Path) -> tuple[Verdict, float]:
 
 
 def of_kernel(name: str) -> Row:
-    k = next(k for k in kernels() if k.name == name)
+    k = next(kernels(name=name))
     with tempfile.TemporaryDirectory() as folder:
         cl, host, _ = k.write(Path(folder))
         verdict, seconds = judged(cl, Path(folder) / k.file.name, host)
@@ -114,7 +114,8 @@ def main() -> int:
         for r in missed:
             print(f"  {r.name} ({r.group}) is said to be proven")
         return int(bool(missed))
-    rows = [*each(of_kernel, (k.name for k in kernels(args.recipe)), args.jobs)]
+    names = [k.name for k in kernels(args.recipe)] if args.recipe else [f.stem for f in files()]
+    rows = [*each(of_kernel, names, args.jobs)]
     print(table(rows))
     for r in rows:
         if r.verdict.status != "proven":

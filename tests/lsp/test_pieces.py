@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from differential import edits, incremental, whole
+from same_as_check import edits, incremental, whole
 
 from loopxform.lsp.actions import is_canonical
 from loopxform.lsp.analysis import Analysis
