@@ -21,6 +21,7 @@ from loopxform.ir.nodes import (
     Bin,
     Cast,
     Const,
+    Copy,
     Decl,
     Expr,
     For,
@@ -132,12 +133,25 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
         if names(s.hi) and names(s.hi) <= scalars:
             if not _is_narrow(s.hi, d):
                 yield _ends_in_int(s.hi, s.step, d)
+                for reach in _copied_from(s, d):
+                    yield _ends_in_int(s.hi, reach, d)
         elif (end := _passed(fn, s, scalars)) is not None:
             yield _ends_in_int(end, s.step, d)
         for x in (x for e in (s.lo, s.hi) for x in walk_expr(e)):
             if _may_leave_int(x) and names(x) and names(x) <= scalars and x not in computed:
                 yield in_int(x, d)
     yield from _overrun(fn, scalars, d)
+
+
+def _copied_from(loop: For, d: Dialect) -> Iterator[Expr]:
+    """How far copies reach that begin at the counter of a loop, where that is further than its
+    step: a tile with what its stencil reads beside it."""
+    step = value_of(numbers(loop.step, d)) or 1
+    copies = (s for _, s in walk(loop.body) if isinstance(s, Copy))
+    for x in (x for s in copies for x in s.slices):
+        size = None if x.size is None else value_of(numbers(x.size, d))
+        if loop.var in names(x.lo) and size is not None and size > step:
+            yield Const(size)
 
 
 def _overrun(fn: Function, scalars: set[str], d: Dialect) -> Iterator[Condition]:
