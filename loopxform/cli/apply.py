@@ -15,6 +15,7 @@ from loopxform.api.permitted import require_order, require_permitted
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.options import chosen, read
 from loopxform.cli.script import Script, Text, is_size, read_script, saved
+from loopxform.cli.validating import require_kernels, validated
 from loopxform.errors import TransformError, UsageError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
@@ -36,6 +37,7 @@ from loopxform.written import LARGEST_SIZE, LARGEST_TILE
 
 
 def main(args: argparse.Namespace) -> int:
+    require_kernels(args, written=args.emit == "opencl" and bool(args.output))
     file = read(args)
     script = read_script(args.script) if args.script else Script()
     fp = permitted(args, script.permitted)
@@ -59,9 +61,10 @@ def main(args: argparse.Namespace) -> int:
         files = _files(derivation, args.emit, file, script, fp)
     if args.output:
         inputs = [*file.parsed.dependencies, *([args.script] if args.script else [])]
-        for path in write_all(in_folder(args.output, files), inputs):
-            print(f"wrote {path}")
-    elif not args.show_steps:
+        written = write_all(in_folder(args.output, files), inputs)
+        print(*(f"wrote {path}" for path in written), sep="\n")
+        return validated(written, args)
+    if not args.show_steps:
         print("\n".join(files.values()), end="")
     return 0
 

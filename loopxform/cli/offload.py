@@ -19,6 +19,7 @@ from loopxform.cli.options import limited, read
 from loopxform.cli.tile import steps
 from loopxform.cli.tuned import tuned_for
 from loopxform.cli.users_names import UsersNames
+from loopxform.cli.validating import require_kernels, validated
 from loopxform.errors import InputError, LoopxformError, about, quoting
 from loopxform.files import Output, in_folder, write_all
 from loopxform.floating_point import FloatingPoint
@@ -32,6 +33,7 @@ from loopxform.transforms import thresholds_of
 
 def main(args: argparse.Namespace) -> int:
     require_rule(args)
+    require_kernels(args, written=not args.dry_run)
     with limited(args):
         file, done = _offloaded(args)
     limits = tiling.limits_for(args)
@@ -49,7 +51,8 @@ def main(args: argparse.Namespace) -> int:
             print(line, file=talk)
         for line in offload_summary.lines(done):
             print(line, file=talk)
-    return failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
+    failed = failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
+    return failed or validated(written, args)
 
 
 def _outputs(args: argparse.Namespace, files: Mapping[str, str], plan: str) -> list[Output]:

@@ -17,6 +17,7 @@ from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import chosen, limited, read
 from loopxform.cli.script import FittedTo, saved
 from loopxform.cli.summary import lines
+from loopxform.cli.validating import require_kernels, validated
 from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
 from loopxform.targets.target import Limits
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 def main(args: argparse.Namespace) -> int:
     tiling.require_taken(args, [tiling.recipe(args)], args.target)
     require_rule(args)
+    require_kernels(args, written=args.target == "opencl" and not args.dry_run)
     limits = tiling.limits_for(args, "cpu" if args.target == "openmp" else "generic")
     with limited(args):
         file = read(args)
@@ -62,11 +64,7 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
             print(line, file=talk)
         for path in written:
             print(f"wrote {path}", file=talk)
-    if args.validate and written:
-        from loopxform.cli.validate import after_writing
-
-        return after_writing(written, args.file, args)
-    return 0
+    return validated(written, args)
 
 
 def _fitted(tiled: TiledRoutine) -> FittedTo:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from loopxform.errors import InputError, MismatchError
@@ -77,15 +76,3 @@ def _place(v: Verdict, kernels: Path, source: Path) -> str:
     if v.kernel_line:
         return f"{kernels}:{v.kernel_line}"
     return f"{source}:{v.user_line}" if v.user_line else str(kernels)
-
-
-def after_writing(written: Sequence[Path], source: str, args: argparse.Namespace) -> int:
-    """`--validate`: judges what was just written. The exit status."""
-    kernels = [p for p in written if p.suffix == ".cl"]
-    status = 0
-    for path in kernels:
-        verdict = validate(path, Path(source), options=args.flags.words)
-        if not args.quiet or verdict.status != "proven":
-            tell(verdict, path, Path(source))
-        status = max(status, STATUS[verdict.status])
-    return status

@@ -53,6 +53,7 @@ COUNTS = """void counts(int n, int m, const unsigned char a[n], int h[256])
     h[a[i]]++;
 }
 """
+STEPS = ("parallelise i", "stripmine i 16 ii", "map ii group.x", "map i thread.x")
 SMALL = ("--Ty", "2", "--Tx", "4", "--Tk", "8", "--Ry", "2", "--Rx", "2")
 
 
@@ -165,8 +166,29 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "there is no file" in capsys.readouterr().err
 
 
-def test_tile_validates_what_it_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "f.c"
     source.write_text(TURN)
-    assert main(["tile", str(source), "-o", str(tmp_path), "--validate"]) == 0
-    assert f"{tmp_path / 'f.cl'}: proven: lx_turn computes" in capsys.readouterr().out
+    for words in (["tile", "--dry-run"], ["tile", "--target", "openmp"], ["offload", "--dry-run"]):
+        assert main([words[0], str(source), "--validate", *words[1:]]) == 2
+        assert "--validate has no kernels to look at" in capsys.readouterr().err
+    assert [x.name for x in tmp_path.iterdir()] == ["f.c"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tile"],
+        ["offload"],
+        ["apply", *(w for s in STEPS for w in ("--do", s)), "--emit", "opencl"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_is_written_is_validated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    source = tmp_path / "f.c"
+    source.write_text(TURN)
+    assert main([words[0], str(source), *words[1:], "-o", str(tmp_path), "--validate"]) == 0
+    said = capsys.readouterr().out
+    assert f"{tmp_path / 'f.cl'}: proven: lx_turn" in said

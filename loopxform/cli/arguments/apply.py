@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopxform.cli.arguments.common import add_floating_point, parser
+from loopxform.cli.arguments.common import add_floating_point, add_validate, parser
 from loopxform.cli.parser import Parser
 from loopxform.transforms import STEPS
 
@@ -43,5 +43,6 @@ def options() -> Parser:
     )
     add_floating_point(o, "(contract, or what the script says)")
     o.add_argument("-o", dest="output", metavar="DIR", help="write files there (default: print)")
+    add_validate(o)
     o.add_argument("--show-steps", action="store_true", help="print the listing after every step")
     return p

@@ -83,6 +83,11 @@ def add_floating_point(group: argparse._ArgumentGroup, default: str) -> None:
     group.add_argument("--fp-contract", choices=("on", "off"), default=None, help=words)
 
 
+def add_validate(group: argparse._ActionsContainer) -> None:
+    help = "prove that what is written computes what your C does (loopxform validate)"
+    group.add_argument("--validate", action="store_true", help=help)
+
+
 def add_limits(group: argparse._ActionsContainer, beyond: str, *, by_lines: bool = False) -> None:
     """`--time-limit` and `--memory-limit`; `beyond` says what becomes of what they do not allow.
     None is a limit `by_lines` of the file."""

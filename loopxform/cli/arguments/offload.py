@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from loopxform.cli.arguments import tiling
-from loopxform.cli.arguments.common import add_build_options, add_floating_point, add_limits, parser
+from loopxform.cli.arguments.common import (
+    add_build_options,
+    add_floating_point,
+    add_limits,
+    add_validate,
+    parser,
+)
 from loopxform.cli.parser import Parser
 from loopxform.schedule.offload_options import OFFLOADING
 
@@ -46,6 +52,7 @@ def options() -> Parser:
     o.add_argument("--show-plan", action="store_true", help=help)
     o.add_argument("--json", metavar="FILE", help="save the plan of pipelines; - prints it")
     o.add_argument("--dry-run", action="store_true", help="write no files")
+    add_validate(o)
     add_limits(o, "beyond it: loops stay as they are", by_lines=True)
     add_build_options(p)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")

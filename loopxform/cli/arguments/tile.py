@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopxform.cli.arguments import tiling
-from loopxform.cli.arguments.common import add_build_options, add_limits, parser
+from loopxform.cli.arguments.common import add_build_options, add_limits, add_validate, parser
 from loopxform.cli.parser import Parser
 
 EXAMPLES = (
@@ -43,8 +43,7 @@ def options() -> Parser:
         help="print which data is reused, what is tiled, and why",
     )
     o.add_argument("--dry-run", action="store_true", help="write no files")
-    help = "prove that what is written computes what your C does (loopxform validate)"
-    o.add_argument("--validate", action="store_true", help=help)
+    add_validate(o)
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
     )
