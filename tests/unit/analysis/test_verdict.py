@@ -146,10 +146,12 @@ def test_one_matrix_per_nest() -> None:
 
 def test_judging_a_matrix_product_takes_milliseconds() -> None:
     judge(mm())
-    start = time.process_time()
+    seconds = []
     for _ in range(10):
+        start = time.process_time()
         judge(mm())
-    assert (time.process_time() - start) / 10 < 0.015
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < 0.005  # of the others, the collector of garbage may have some
 
 
 def test_a_matrix_product_does_not_load_isl() -> None:
