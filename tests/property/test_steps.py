@@ -55,10 +55,11 @@ SWEPT_ELSEWHERE = {
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
     *("if-convert", "forward-substitute", "merge-copy", "peel"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
-    *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum"),
+    *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
+    *("online-sum", "name-condition"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
-rows, attention, tables and places."""
+rows, attention, tables, places and flat loops; the last two in tables of listings alone."""
 
 
 # ---------------------------------------------------------------- running
