@@ -175,6 +175,8 @@ class _Inspector:
             if p.kept or p.rows or (name in self.written and (p.is_global or p.is_member)):
                 raise _Unknown
         told = _told(body) & self.objects.keys()
+        if told & self.written:
+            raise _Unknown  # the program computes what it is told itself
         stores = [self.objects[n] for n in self.written & self.objects.keys()]
         for name in sorted(told):
             for p in stores:

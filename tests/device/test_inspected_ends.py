@@ -217,3 +217,11 @@ def test_a_pointer_that_may_be_what_decides_is_named(case: str, help: str) -> No
     name = help[9]
     closed = lx.loads(text.replace(f"int *{name})", f"int *restrict {name})"))
     assert any(r.entry.host.ends for r in closed.offload(fp="strict").regions)
+
+
+def test_a_place_that_the_program_finds_is_no_second_pointer() -> None:
+    body = "int at = 0; for (int i = 1; i < n; i++) if (a[i] > a[at]) at = i; return at;"
+    with pytest.raises(lx.LoopxformError) as e:
+        lx.loads(f"int biggest(int n, const int *restrict a) {{ {body} }}")["biggest"].offload()
+    assert "declare how many elements 'a' has: a[n]" in (e.value.help or "")
+    lx.loads(f"int biggest(int n, const int a[n]) {{ {body} }}")["biggest"].offload()
