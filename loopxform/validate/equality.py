@@ -80,7 +80,6 @@ class Comparison:
     kernel: Flow
     pairs: dict[tuple[int, int], Pair] = field(default_factory=dict)
     work: list[tuple[int, int]] = field(default_factory=list)
-    sides: dict[tuple[int, int], tuple[Side, Side]] = field(default_factory=dict)
     gathered: dict[int, isl.Set] = field(default_factory=dict)
     """By site, the instances of the kernel for which the user's program reads the same place."""
 
@@ -183,22 +182,26 @@ class Comparison:
         if relation.is_empty():
             return
         if isinstance(x, Cases):
+            require_covered(relation.domain(), x.covered, a, b)
             for where, e in x.pieces:
                 self._match(a, e, b, y, relation.intersect_domain(where))
             return
         if isinstance(y, Cases):
+            require_covered(relation.range(), y.covered, a, b)
             for where, e in y.pieces:
                 self._match(a, x, b, e, relation.intersect_range(where))
             return
         if isinstance(x, Read):
             assert a.statement is not None
             sources = self.user.sources(a.statement, x)
+            require_covered(relation.domain(), sources.known, a, b)
             for side, m in self._followed(sources, x.array, x.cells, x):
                 self._from(side, m, a, b, y, relation, user=True)
             return
         if isinstance(y, Read):
             assert b.statement is not None
             sources = self.kernel.sources(b.statement, y)
+            require_covered(relation.range(), sources.known, a, b)
             for side, m in self._followed(sources, y.array, y.cells, y):
                 self._from(side, m, a, b, x, relation, user=False)
             return
@@ -349,6 +352,12 @@ MOST_VISITS = 40
 def recurs(s: Side) -> bool:
     """Whether it is a stored value that more than a copy made."""
     return s.statement is not None and s.expr is s.statement.value and not isinstance(s.expr, Read)
+
+
+def require_covered(asked: isl.Set, known: isl.Set, a: Side, b: Side) -> None:
+    """Nothing that must be equal is left out because nobody knows what it is. Raises Different."""
+    if not asked.is_subset(known):
+        raise Different("a value of which it is not known where it comes from", a.line, b.line)
 
 
 def origins(flow: Flow, s: Statement, read: Read) -> list[tuple[str, isl.Map]]:

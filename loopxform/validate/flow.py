@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import islpy as isl
 
@@ -18,6 +19,14 @@ class Sources:
 
     stores: tuple[tuple[Statement, isl.Map], ...]
     start: isl.Set
+
+    @cached_property
+    def known(self) -> isl.Set:
+        """The reading instances of which it is known what they read."""
+        known = self.start
+        for _, m in self.stores:
+            known = known.union(m.domain())
+        return known.coalesce()
 
 
 @dataclass

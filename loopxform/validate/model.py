@@ -78,6 +78,14 @@ class Cases:
     pieces: tuple[tuple[isl.Set, Expr], ...]
     type: CType
 
+    @property
+    def covered(self) -> isl.Set:
+        """The instances for which it is known."""
+        (known, _), *others = self.pieces
+        for where, _ in others:
+            known = known.union(where)
+        return known
+
 
 @dataclass(frozen=True, eq=False)
 class Undefined:
