@@ -10,6 +10,7 @@ from pathlib import Path
 from pycparser import c_ast, c_generator, c_parser
 
 from loopxform import compiler
+from loopxform.errors import InputError
 from loopxform.validate.unmodelled import Unmodelled
 
 GNU = [
@@ -41,10 +42,11 @@ LOCAL = "auto"
 
 def preprocessed(text: str, options: Sequence[str]) -> str:
     """As the C compiler's preprocessor leaves it, with the lines that it came from. Raises
-    Unmodelled where there is none, or it refuses."""
+    InputError where there is none, or it refuses."""
     command = compiler.command() if compiler.find() else None
     if command is None:
-        raise Unmodelled("no C compiler is there to preprocess with")
+        help = "install gcc or clang, or set CC"
+        raise InputError("no C compiler is there to preprocess with", help=help)
     done = subprocess.run(
         [*command, "-E", "-x", "c", *options, "-"],
         input=text,
@@ -53,7 +55,9 @@ def preprocessed(text: str, options: Sequence[str]) -> str:
         check=False,
     )
     if done.returncode:
-        raise Unmodelled(f"the preprocessor refuses the text: {done.stderr.strip()[:200]}")
+        notes = done.stderr.strip().splitlines()[:6]
+        help = "pass the -I and -D options your build uses"
+        raise InputError("the preprocessor refuses the C", notes=notes, help=help)
     return done.stdout
 
 
@@ -76,7 +80,7 @@ def parsed(text: str, name: str = "") -> c_ast.FileAST:
     try:
         return c_parser.CParser().parse(text, name)
     except Exception as e:  # pycparser's own errors have no common class
-        raise Unmodelled(f"{name or 'the text'} is not read: {e}") from e
+        raise Unmodelled(f"what stands there: {name or 'the text'}: {e}") from e
 
 
 def kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:

@@ -162,8 +162,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     told = capsys.readouterr().err
     assert "error: not proven: the number 4.5, not 4 [LX247]" in told
     assert "out[" in told or "v[" in told  # the line of the kernel
-    assert main(["validate", str(kernel), "--from", str(tmp_path / "none.c")]) == 2
-    assert "there is no file" in capsys.readouterr().err
+    other = tmp_path / "other.c"
+    for text, reason in (
+        (None, "there is no file"),
+        ("int x;\n", "has no function 'blur'"),
+        ('#include "nowhere.h"\n', "the preprocessor refuses the C"),
+    ):
+        if text is not None:
+            other.write_text(text)
+        assert main(["validate", str(kernel), "--from", str(other)]) == 2
+        assert reason in capsys.readouterr().err
 
 
 def test_where_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import islpy as isl
 from pycparser import c_ast
 
+from loopxform.errors import InputError
 from loopxform.validate import text
 from loopxform.validate.ctypes import INT, CType, named
 from loopxform.validate.model import Position, Program, Scalar, Whole
@@ -36,10 +37,11 @@ class User:
 
 
 def user(path: Path, name: str, options: Sequence[str]) -> User:
-    """Raises Unmodelled for what is not modelled, and where there is no such function."""
+    """Raises Unmodelled for what is not modelled, InputError where there is no such function."""
     tree = text.user_file(path, options)
     if name not in text.functions(tree):
-        raise Unmodelled(f"{path} has no function {name}")
+        help = f"name the C that the kernels of {name} were made of"
+        raise InputError(f"{path} has no function '{name}'", help=help, subject="--from")
     shapes: Shapes = {}
     first, strides = _read(tree, name, shapes, recording=True)
     for n, c in first.cells.items():
