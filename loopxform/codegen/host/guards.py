@@ -124,7 +124,7 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
     """The loops that `start` does not have end in the range of int, and so does what their bounds
     are computed from."""
     d = Dialect("c", symbols(start))
-    scalars = {p.name for p in start.objects if not p.array}
+    scalars = {p.name for p in start.objects if not p.array and not p.type.is_float}
     own = {(s.hi, s.step) for s in _loops(start)}
     computed = {x for s in _loops(start) for e in (s.lo, s.hi) for x in walk_expr(e)}
     for s in _loops(fn):
@@ -157,14 +157,15 @@ def _copied_from(loop: For, d: Dialect) -> Iterator[Expr]:
 def _overrun(fn: Function, scalars: set[str], d: Dialect) -> Iterator[Condition]:
     """Sums of several counters that a condition keeps below a size which ends none of the loops: a
     tile may run beyond it by a step."""
-    ends = {s.hi for s in _loops(fn)}
+    ends, types = {s.hi for s in _loops(fn)}, symbols(fn)
     steps = [s.step for s in _loops(fn)]
     longest = max(steps, key=lambda e: value_of(numbers(e, d)) or 0, default=None)
     conditions = (s.cond for _, s in walk(fn.body) if isinstance(s, If))
     for x in (x for e in conditions for x in walk_expr(e)):
         match x:
             case Bin("<" | "<=", left, hi) if longest is not None and hi not in ends:
-                if names(hi) and names(hi) <= scalars and len(names(left) - scalars) > 1:
+                free = [n for n in names(left) - scalars if not types.get(n, INT).is_float]
+                if names(hi) and names(hi) <= scalars and len(free) > 1:
                     yield _ends_in_int(hi, longest, d)
 
 
