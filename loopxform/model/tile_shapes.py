@@ -12,6 +12,10 @@ NVIDIA, "Matrix multiplication background user's guide".) With split-K, every ch
 iterations has tiles of its own, which take the time of a chunk:
 
     time(shape) = waves * time of a tile + time to start,    waves = ceil(tiles * chunks / units)
+
+Where work-groups that share a compute unit end at the same time, the next ones take their places
+together: beyond the first, waves come in rounds of so many (`resident`), and a round that is not
+full takes as long as one that is.
 """
 
 from __future__ import annotations
@@ -54,20 +58,22 @@ ITERATIONS = 1024
 class Shape:
     """The sizes of a tile along a nest of loops, the time that it takes for so many ITERATIONS,
     that it takes to start, and that of its epilogue; or that it takes for a `chunk` of so many
-    iterations, and to start."""
+    iterations, and to start. Waves beyond the first round come in rounds of `resident`."""
 
     sizes: tuple[int, ...]
     time: int
     start: int = 0
     epilogue: int = 0
     chunk: int = 0
+    resident: int = 1
 
     @property
     def cost(self) -> str:
         """The times in words."""
         start = f", {self.start} to start" if self.start else ""
         epilogue = f", {self.epilogue} at its end" if self.epilogue else ""
-        return f"{self.time} a wave{start}{epilogue}"
+        rounds = f", in rounds of {self.resident}" if self.resident > 1 else ""
+        return f"{self.time} a wave{start}{epilogue}{rounds}"
 
     @property
     def numbers(self) -> str:
@@ -84,8 +90,14 @@ class Shape:
         if self.chunk:
             waves = -(-self.tiles(trips) * -(-iterations // self.chunk) // units)
             return (waves * self.time + self.start) * ITERATIONS
-        waves = -(-self.tiles(trips) // units)
+        waves = self.waves(trips, units)
         return (waves * self.time + self.start) * iterations + waves * self.epilogue * ITERATIONS
+
+    def waves(self, trips: Sequence[int], units: int) -> int:
+        """How many there are on so many compute units, whole rounds beyond the first."""
+        count = -(-self.tiles(trips) // units)
+        whole = count <= self.resident
+        return count if whole else -(-count // self.resident) * self.resident
 
 
 def quickest(
@@ -128,6 +140,8 @@ def _time(trips: Sequence[Expr], shape: Shape, units: int, iterations: Expr | No
         chunks = Bin("+", iterations, long_constant(shape.chunk - 1))
         counts.append(Bin("/", chunks, Const(shape.chunk)))
     waves = _rounded(reduce(lambda a, b: Bin("*", a, b), counts), units)
+    if shape.resident > 1:
+        waves = _in_rounds(waves, shape.resident)
     if shape.chunk:
         time = Bin("*", waves, long_constant(shape.time * ITERATIONS))
         return Bin("+", time, long_constant(shape.start * ITERATIONS))
@@ -144,6 +158,13 @@ def _time(trips: Sequence[Expr], shape: Shape, units: int, iterations: Expr | No
     return time
 
 
+def _in_rounds(waves: Expr, count: int) -> Expr:
+    """As many waves as there are in whole rounds; those of the first round as they are."""
+    before = Bin("/", Bin("-", waves, Const(1)), Const(count))
+    rounded = Bin("+", Bin("*", before, Const(count)), Const(count))
+    return Bin("max", waves, Bin("min", Bin("*", before, Const(2 * count)), rounded))
+
+
 def long_time(
     trips: Sequence[Expr], shape: Shape, units: int, ratio: Fraction = Fraction(1)
 ) -> Expr:
@@ -152,8 +173,11 @@ def long_time(
     tiles: Expr = long_constant(1)
     for n, size in zip(trips, shape.sizes):
         tiles = Bin("*", tiles, _rounded(n, size))
+    waves = _rounded(tiles, units)
+    if shape.resident > 1:
+        waves = _in_rounds(waves, shape.resident)
     time, start = (min(round(x * ratio), MOST_RATIO * MOST_TIME) for x in (shape.time, shape.start))
-    return Bin("+", Bin("*", _rounded(tiles, units), Const(time)), Const(start))
+    return Bin("+", Bin("*", waves, Const(time)), Const(start))
 
 
 def _rounded(n: Expr, size: int) -> Expr:

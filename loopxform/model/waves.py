@@ -7,7 +7,7 @@ device has it (`tile_times`), else modelled by its arithmetic and its reads of l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,6 +29,10 @@ Sizes = Mapping[str, int]
 SCALE = 890
 """The modelled time of the largest tile: others are in proportion to it. The host compares whole
 numbers, times so many waves, that an int holds (`tile_shapes`)."""
+
+
+VECTORS = "vectors"
+"""How profiles call tiles that are filled from rows of vectors."""
 
 
 @record
@@ -158,10 +162,14 @@ def _measured_times(limits: Limits) -> dict[str, tuple[float, ...]]:
 def _measured_scale(found: list[Tiling], limits: Limits) -> float | None:
     """What measured times are multiplied by, so that the host can compare them; None where not all
     of the tiles were measured."""
-    measured = _measured_times(limits)
-    if not all(t.name in measured for t in found):
-        return None
-    return min(1.0, MOST_TIME / max(x for t in found for x in measured[t.name]))
+    return _scale([t.name for t in found], limits)
+
+
+def _scale(names: Iterable[str], limits: Limits) -> float | None:
+    """The same for tiles by their names in the profile."""
+    measured = [_measured_times(limits).get(name) for name in names]
+    times = [max(x[:3]) for x in measured if x is not None]
+    return min(1.0, MOST_TIME / max(times)) if len(times) == len(measured) else None
 
 
 def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
@@ -171,18 +179,34 @@ def timed(found: list[Tiling], limits: Limits) -> list[Tiling]:
         return []
     scale = _measured_scale(found, limits)
     if scale is not None:
-        measured = _measured_times(limits)
-        times = [[max(int(x > 0), round(scale * x)) for x in measured[t.name]] for t in found]
-    else:
-        work = [tile_work(t.sizes, limits) for t in found]
-        start = round(SCALE * limits.costs.fill)
-        unit = SCALE / max(work)
-        ends = [round(unit * epilogue_work(t.sizes, limits) / ITERATIONS) for t in found]
-        times = [[round(unit * x), start, end] for x, end in zip(work, ends)]
+        return [_with_times(t, t.name, scale, limits) for t in found]
+    work = [tile_work(t.sizes, limits) for t in found]
+    start = round(SCALE * limits.costs.fill)
+    unit = SCALE / max(work)
+    ends = [round(unit * epilogue_work(t.sizes, limits) / ITERATIONS) for t in found]
+    times = [[round(unit * x), start, end] for x, end in zip(work, ends)]
     return [
         replace(t, shape=replace(t.shape, time=time, start=start, epilogue=end))
         for t, (time, start, end) in zip(found, times)
     ]
+
+
+def of_vectors(found: list[Tiling], limits: Limits) -> list[Tiling]:
+    """The shapes with the times of their tiles where rows are vectors, if all of these were
+    measured; else as they are."""
+    names = [f"{t.name} {VECTORS}" for t in found]
+    scale = _scale(names, limits)
+    if scale is None:
+        return found
+    return [_with_times(t, name, scale, limits) for t, name in zip(found, names)]
+
+
+def _with_times(t: Tiling, name: str, scale: float, limits: Limits) -> Tiling:
+    """A shape with the times that were measured for a kind of tiles, `scale` times as long."""
+    *measured, resident = _measured_times(limits)[name]
+    time, start, end = (max(int(x > 0), round(scale * x)) for x in measured)
+    shape = replace(t.shape, time=time, start=start, epilogue=end, resident=int(resident))
+    return replace(t, shape=shape)
 
 
 def filled(

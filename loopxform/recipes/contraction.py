@@ -258,10 +258,11 @@ def _tiled(
 def _pays(
     found: Contraction, nest: Nest, plain: Tiled, done: Tiled, limits: Limits, several: bool
 ) -> tuple[Expr, ...]:
-    """When one product (`done`) in its largest tiles, and the copies, take less time than the nest
-    as it is (`plain`) in any shape of tiles, or than as many tiles where it has none. A tile of it
-    takes so many times as long as a full one by the model."""
-    product, units = _tilings(done, limits)[0], limits.compute_units
+    """When one product (`done`) in its tiles, and the copies, take less time than the nest as it is
+    (`plain`) in any shape of tiles, or than as many tiles where it has none. A tile of it takes so
+    many times as long as one of the product by the model."""
+    tilings, units = _tilings(done, limits), limits.compute_units
+    product = next((t for t in tilings if done.sizes.items() <= t.sizes.items()), tilings[0])
     counts = (*map(trip_count, found.batches), _count(found.rows), _count(found.columns))
     copies = _copying(found, done, product, limits)
     own = reduce(_plus, copies, long_time(counts, product.shape, units))

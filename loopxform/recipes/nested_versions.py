@@ -237,7 +237,7 @@ def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Gro
     room = limits.local_bytes // groups
     for most in (room, room - room // PARTS):
         found = _in_room(nest, most, limits, options)
-        if found is None or not _beside(found.tiled) - declared(nest.function.body).keys():
+        if found and not _beside(found.tiled) - declared(nest.function.body).keys():
             return found
     return None
 

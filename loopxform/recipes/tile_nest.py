@@ -18,7 +18,7 @@ from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
 from loopxform.model.tile_shapes import Shape, quickest
-from loopxform.model.waves import Tiling, filled, shapes, split_shapes
+from loopxform.model.waves import Tiling, filled, of_vectors, shapes, split_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
@@ -34,7 +34,9 @@ from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
 from loopxform.recipes.variants import (
+    ALWAYS,
     Draft,
+    Rows,
     copies_pay,
     dispatched,
     known_iterations,
@@ -179,7 +181,7 @@ def _in_shapes(
         return None
     tilings: list[Mapping[str, int]] = [t.sizes for t in found]
     if None not in counts.values():
-        tilings, when = [given], [()]
+        tilings, when = [given], ALWAYS
     done = possible(
         lambda: (
             [] if copies is None else _packed(alone, copies, limits, asked),
@@ -198,11 +200,24 @@ def _in_shapes(
         Draft(t.label, d.derivation, d.group, cost=t.shape.cost, copying=copying)
         for d, t in zip(rows, found)
     ]
-    chunks = list[Draft]()
+    chunks, told = list[Draft](), None
     if None in counts.values():
         chunks = _split(alone, split, [t.shape for t in found], limits, options)
-    derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when)])
+        told = _of_rows(alone, found, limits)
+    derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when, told)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
+
+
+def _of_rows(nest: Nest, found: list[Tiling], limits: Limits) -> Rows | None:
+    """When each of the shapes is the quickest, by what rows are; None where the host cannot
+    tell."""
+    vectors = [t.shape for t in of_vectors(found, limits)]
+    others = [t.shape for t in found[1:]]
+    aligned = when_quickest(nest, vectors, limits.compute_units)
+    smaller = when_quickest(nest, others, limits.compute_units)
+    if aligned is None or smaller is None:
+        return None
+    return Rows(aligned, [s.cost for s in vectors], smaller)
 
 
 def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -> list[Draft]:

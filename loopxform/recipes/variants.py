@@ -94,27 +94,48 @@ def _variant(d: Draft) -> Variant:
     return Variant(d.label, about, d.cost, guard, tiles, steps, d.derivation)
 
 
+Conditions = Sequence[tuple[Expr, ...]]
+"""When each of several shapes is the quickest; nothing for the first of them."""
+
+ALWAYS: Conditions = ((),)
+
+
+@record
+class Rows:
+    """When each of several shapes is the quickest where rows are vectors, what its tiles cost then,
+    and when each but the first is where rows are none."""
+
+    vectors: Conditions
+    costs: Sequence[str]
+    others: Conditions
+
+
 def variants(
-    drafts: Sequence[Draft], options: Options, quickest: Sequence[tuple[Expr, ...]] = ((),)
+    drafts: Sequence[Draft],
+    options: Options,
+    quickest: Conditions = ALWAYS,
+    of_rows: Rows | None = None,
 ) -> list[Draft]:
     """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
-    first for what is left. The last variant asks no more than the drafts do."""
+    first for what is left; or `of_rows`, where variants are for rows of vectors. The last variant
+    asks no more than the drafts do."""
     width, out = options.vector or 1, list[Draft]()
     narrow = [_in_32_bits(d) for d in drafts] if options.index == 32 else list(drafts)
     special = [_of_vectors(d, width, options.pack or 0) for d in narrow] if width > 1 else []
     rows = [d for d in special if d is not None]
     if rows and len(rows) == len(drafts):
-        out += _chosen(rows, quickest)
+        smaller = quickest[min(1, len(narrow) - 1) :]
+        told = of_rows or Rows(quickest, [d.cost for d in rows], smaller)
+        out += _chosen([replace(d, cost=c) for d, c in zip(rows, told.costs)], told.vectors)
         # Tiles that are filled element by element gain nothing from being the largest.
-        smaller = min(1, len(narrow) - 1)
-        narrow, quickest = narrow[smaller:], quickest[smaller:]
+        narrow, quickest = narrow[-len(told.others) :], told.others
     out += _chosen(narrow, quickest)
     if out[-1].guard != drafts[0].guard:
         out.append(drafts[0])
     return [_with_vectors(d, width) for d in out] if width > 1 else out
 
 
-def _chosen(drafts: Sequence[Draft], quickest: Sequence[tuple[Expr, ...]]) -> list[Draft]:
+def _chosen(drafts: Sequence[Draft], quickest: Conditions) -> list[Draft]:
     """The last shape where it is the quickest, then those before it; the first for what is left."""
     first, *others = drafts
     asked = list(zip(others, quickest[1:]))
@@ -122,7 +143,7 @@ def _chosen(drafts: Sequence[Draft], quickest: Sequence[tuple[Expr, ...]]) -> li
     return [*(d.then(d.work(), when, about) for d, when in reversed(asked)), first]
 
 
-def when_quickest(nest: Nest, shapes: Sequence[Shape], units: int) -> list[tuple[Expr, ...]] | None:
+def when_quickest(nest: Nest, shapes: Sequence[Shape], units: int) -> Conditions | None:
     """When each of the shapes is quicker than those before it (the first: always); None where the
     host cannot tell."""
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]

@@ -159,17 +159,19 @@ def _names_of_devices(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int, int], ...]:
-    """The time of each tile, to start, and of its epilogue, 0 where that is left out."""
-    rows = list[tuple[str, int, int, int]]()
+def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int, int, int], ...]:
+    """The time of each tile, to start, and of its epilogue, 0 where that is left out; and how many
+    waves make a round, 1 where that is left out."""
+    rows = list[tuple[str, int, int, int, int]]()
     for name, times in value.items() if isinstance(value, dict) else [("", None)]:
         match times:
-            case [time, start, *end] if (
-                _is_tile(name) and len(end) < 2 and all(map(_is_size, times))
+            case [time, start, *more] if (
+                _is_tile(name) and len(more) < 3 and all(map(_is_size, times))
             ):
-                rows.append((name, time, start, *(end or [0])))
+                end, resident = more[0] if more else 0, more[1] if len(more) > 1 else 1
+                rows.append((name, time, start, end, resident))
             case _:
-                what = "the time of each tile, to start, and of its epilogue"
+                what = "the time of each tile, to start, of its epilogue, and the waves of a round"
                 help = '"16x16 8x8" = [890, 170, 60], in [tile_times]'
                 raise _wrong(path, f"{key} must be {what}", help)
     return tuple(rows)
@@ -226,7 +228,7 @@ def _costs(path: str, key: str, value: object) -> Costs:
 
 
 _is_tile = re.compile(
-    r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( async [2-9]| chunk [1-9]\d*)?"
+    r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( vectors| async [2-9]| chunk [1-9]\d*)?"
 ).fullmatch
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
 _SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")

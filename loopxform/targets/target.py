@@ -192,7 +192,8 @@ class Limits:
     buffers. `program_tiles` are those of `smaller_tiles` that the nests of a function of several
     may have: each is a kernel more to build. `costs` are the constants of the model of costs.
     `tile_times` are what register tiles take for 1024 iterations, what it takes to start them, and
-    what their epilogue takes, in numbers that matter in proportion.
+    what their epilogue takes, in numbers that matter in proportion; and in rounds of how many waves
+    they run.
     A device that is there has what was measured (`MEASURED`) of a profile of ours where its name
     contains one of `measured_on`; a profile that the user names counts as it is.
     """
@@ -228,7 +229,7 @@ class Limits:
     split_tiles: tuple[str, ...] = SPLIT_TILES
     program_tiles: tuple[str, ...] = ()
     costs: Costs = Costs()
-    tile_times: tuple[tuple[str, int, int, int], ...] = ()
+    tile_times: tuple[tuple[str, int, int, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
 
 

@@ -87,7 +87,7 @@ def test_the_iterations_count(units: int) -> None:
     long long whatever the sizes are."""
     shapes = [
         Shape((128, 128), 930, 60, 10),
-        Shape((64, 128), 500, 130, 200),
+        Shape((64, 128), 500, 130, 200, resident=3),
         Shape((8, 32), 49, 60),
         Shape((64, 64), 249, 188, chunk=1024),
     ]

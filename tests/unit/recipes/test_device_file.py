@@ -46,7 +46,9 @@ def test_generic_where_nothing_is_said(tmp_path: Path) -> None:
 
 
 CHANGES = "must say what tile sizes are multiplied by"
-TIMES = "tile_times must be the time of each tile, to start, and of its epilogue"
+TIMES = (
+    "tile_times must be the time of each tile, to start, of its epilogue, and the waves of a round"
+)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ TIMES = "tile_times must be the time of each tile, to start, and of its epilogue
         ("[tile_times]\n16 = [1, 2]", TIMES, ""),
         ('[tile_times]\n"16x16 8x8" = [1]', TIMES, ""),
         ('[tile_times]\n"16x16 8x8" = [0, 1]', TIMES, ""),
-        ('[tile_times]\n"16x16 8x8" = [1, 1, 1, 1]', TIMES, ""),
+        ('[tile_times]\n"16x16 8x8" = [1, 1, 1, 1, 1]', TIMES, ""),
         ('[tile_times]\n"16x16 8x8" = [1, 1, -1]', TIMES, ""),
         ('smaller_tiles = "Tk*2"', CHANGES, 'smaller_tiles = ["Ty*1/2 Tk*2"]'),
         ('packed_tiles = ["Tz*2"]', CHANGES, ""),
@@ -107,12 +109,12 @@ def test_a_file_may_name_its_device(tmp_path: Path) -> None:
     assert own == replace(unmeasured(PROFILES["h100"]), name="my gpu")
 
 
-TIMED = 'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20, 3]'
+TIMED = 'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20, 3, 2]'
 
 
 def test_times_are_those_of_the_device_that_they_were_measured_on(tmp_path: Path) -> None:
     own = profile(described(tmp_path, f'like = "h100"\n{TIMED}'))
-    assert own.tile_times == (("16x16 8x8", 3000, 10, 0), ("8x16 8x8", 1600, 20, 3))
+    assert own.tile_times == (("16x16 8x8", 3000, 10, 0, 1), ("8x16 8x8", 1600, 20, 3, 2))
     assert own.measured_on == ("X1",)
     for name, p in PROFILES.items():
         assert bool(p.tile_times) == (name == "h100"), "no profile has those of another"

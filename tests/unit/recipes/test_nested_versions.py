@@ -158,6 +158,25 @@ def test_sums_in_order_run_in_step(golden: Golden) -> None:
     golden.check(listing(done.function))
 
 
+SOFTMAX = "#include <math.h>\n" + c(
+    "for (int i = 0; i < n; i++) { float top = a[i][0], s = 0; "
+    "for (int j = 0; j < m; j++) if (a[i][j] > top) top = a[i][j]; "
+    "for (int j = 0; j < m; j++) s += expf(a[i][j] - top); "
+    "for (int j = 0; j < m; j++) b[i][j] = expf(a[i][j] - top) / s; }",
+    "int n, int m, const float a[restrict n][m], float b[restrict n][m]",
+)
+
+
+def test_rows_that_fill_local_memory_leave_room_for_parts_of_reductions() -> None:
+    """The largest version has one group on a unit: 48 KiB hold the row and its terms, and what the
+    work-items of a warp combine."""
+    done = offload(untiled(SOFTMAX), {}, PROFILES["h100"])
+    step = choice(done.derivation)
+    assert step is not None
+    fits = [v.guard[-1] for v in step.variants if v.label.startswith("groups")]
+    assert fits == ["m<=1024", "m<=2048", "m<=5376"]
+
+
 def test_extrema_in_order_are_found_in_chunks(golden: Golden) -> None:
     """Of 65 iterations, an odd number: work-items read different banks of local memory."""
     done = offload(untiled(PEAK), {}, GENERIC)

@@ -11,13 +11,13 @@ import loopxform as lx
 from loopxform.ir.nodes import If
 from loopxform.ir.visit import walk
 from loopxform.model.tile_shapes import MOST_TIME, Shape
-from loopxform.model.waves import SCALE, Tiling, timed
+from loopxform.model.waves import SCALE, Tiling, of_vectors, timed
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 from loopxform.transforms import Dispatch
 
 H100 = PROFILES["h100"]
-KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (4, 4, 2), (4, 2, 2))
+KEPT = ((16, 8, 8), (8, 8, 8), (8, 12, 6), (8, 6, 6), (8, 10, 4), (8, 8, 4), (4, 4, 2), (4, 2, 2))
 TILINGS = [
     Tiling({"Ty": y, "Tx": 16, "Tk": 8, "Ry": rows, "Rx": columns}, Shape((1, 1), 1))
     for y, rows, columns in KEPT
@@ -30,15 +30,26 @@ def times(limits: Limits) -> list[tuple[int, int, int]]:
 
 
 def test_measured() -> None:
-    assert times(H100) == [tuple(row[1:]) for row in H100.tile_times[:7]]
+    assert times(H100) == [row[1:4] for row in H100.tile_times[:8]]
+
+
+def test_measured_where_rows_are_vectors() -> None:
+    """Times of their own, and waves in rounds; as they are where one was not measured."""
+    plain = timed(TILINGS, H100)
+    shapes = [t.shape for t in of_vectors(plain, H100)]
+    rows = [(s.time, s.start, s.epilogue, s.resident) for s in shapes]
+    assert rows == [row[1:] for row in H100.tile_times[8:16]]
+    assert max(s.resident for s in shapes) > 1
+    short = replace(H100, tile_times=H100.tile_times[:15])
+    assert of_vectors(plain, short) == plain
 
 
 def test_times_that_would_overflow_an_int_keep_their_proportions() -> None:
-    table = tuple((name, *(100 * x for x in row)) for name, *row in H100.tile_times)
+    table = tuple((name, *(100 * x for x in row), 1) for name, *row, _ in H100.tile_times)
     scaled = times(replace(H100, tile_times=table))
     assert max(map(max, scaled)) == MOST_TIME
-    longest = max(x for _, *row in table[:7] for x in row)
-    for row, (_, *long) in zip(scaled, table):
+    longest = max(x for _, *row in table[:8] for x in row)
+    for row, (_, *long, _) in zip(scaled, table):
         assert [x / MOST_TIME for x in row] == pytest.approx([x / longest for x in long], abs=0.001)
 
 
