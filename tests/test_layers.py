@@ -25,7 +25,8 @@ BASE = {
 LAYERS: dict[str, set[str]] = {
     "display": set(),
     "source": set(),
-    "errors": {"display", "source"},
+    "quotation": {"source"},
+    "errors": {"display", "source", "quotation"},
     "nearest": set(),
     "budget": {"source", "errors"},
     "trace": set(),
@@ -161,7 +162,8 @@ def test_validator_shares_no_code_with_what_it_judges() -> None:
     while more := {m for own in reached for m in below.get(own, ())} - reached:
         reached |= more
     assert "validate.reading.reader" in reached
-    others = {"compiler", "source", "errors", "cache", "trace", "display"}  # of errors
+    of_errors = {"source", "quotation", "cache", "trace", "display"}
+    others = {"compiler", "errors"} | of_errors
     assert {m.split(".")[0] for m in reached} - {"validate"} <= others
 
 
