@@ -59,6 +59,7 @@ from loopxform.recipes.row_registers import striped
 from loopxform.recipes.shared_loops import (
     PARALLEL,
     is_shared,
+    is_short,
     perfect_pair,
     shared_loops,
     verdicts_inside,
@@ -79,7 +80,6 @@ from loopxform.transforms import (
     Stripmine,
     UnitLoop,
 )
-from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.places import place_text
 
 NOTHING = "no loop inside the parallel ones is parallel, or a reduction"
@@ -185,7 +185,7 @@ class _Body:
     def _apart(self, s: For) -> bool:
         """Gives the statements of a loop loops of their own, where some of these can be shared."""
         before, known = self.w.derivation, self._verdicts
-        if any(isinstance(x, For) for x in s.body) or self._is_short(s):
+        if any(isinstance(x, For) for x in s.body) or is_short(s, self.limits):
             return False
         if not self.w.attempt(Distribute((s.var,), ())):
             return False
@@ -246,7 +246,7 @@ class _Body:
     def _reduction(self, s: For) -> bool:
         """Shares a reduction of scalars in parts, which every work-item combines."""
         verdict = self._verdicts.get(s.var)
-        if verdict is None or verdict.parallel != "reduction" or self._is_short(s):
+        if verdict is None or verdict.parallel != "reduction" or is_short(s, self.limits):
             return False
         if not self.w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
             return False
@@ -302,12 +302,6 @@ class _Body:
         made = [s.loop for s in loops(self.w.fn) if s.loop.var not in known]
         (item,) = (x.var for x in made if x.parallel)
         return item, tuple(x.var for x in made if not x.parallel)
-
-    def _is_short(self, s: For) -> bool:
-        """Whether a work-item runs a loop sooner than a group has shared it out."""
-        fixed = fixed_trips(s)
-        most = self.limits.costs.short_loop
-        return fixed is not None and (fixed[0].value or most + 1) <= most
 
     # ------------------------------------------------------------ what is left
 

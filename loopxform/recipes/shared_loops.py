@@ -9,6 +9,8 @@ from loopxform.ir.nodes import For, If, Stmt
 from loopxform.ir.visit import bodies, names
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
+from loopxform.targets.target import Limits
+from loopxform.transforms.edges.bounds import fixed_trips
 
 PARALLEL = ("yes", "privatizable")
 
@@ -45,3 +47,10 @@ def perfect_pair(s: For, verdicts: dict[str, LoopVerdict]) -> For | None:
         return None
     both = all(is_shared(x, verdicts) and verdicts[x.var].parallel in PARALLEL for x in (s, inner))
     return inner if both else None
+
+
+def is_short(s: For, limits: Limits) -> bool:
+    """Whether a work-item runs a loop sooner than a group has shared it out."""
+    fixed = fixed_trips(s)
+    most = limits.costs.short_loop
+    return fixed is not None and (fixed[0].value or most + 1) <= most
