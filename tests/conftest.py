@@ -3,6 +3,7 @@ there the absence fails the test, so that nothing is hidden."""
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import shutil
@@ -90,6 +91,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] % every:
                 item.add_marker(pytest.mark.slow)
             seen[name] += 1
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compiles what changed, as pip does: else each command that a test starts would do so."""
+    if not hasattr(session.config, "workerinput"):
+        compileall.compile_dir(Path(__file__).parents[1] / "loopxform", quiet=2)
 
 
 def pytest_collection_finish() -> None:
