@@ -137,7 +137,7 @@ EVERY = {
     "device/test_split_reductions.py::test_bit_identical_to_the_c_program": 2,
     "property/test_random_counters.py::test_random_counters": 2,
     "property/test_random_groups.py::test_random_rows": 2,
-    "property/test_random_attention.py::test_random_attention": 2,
+    "property/test_random_attention.py::test_random_attention": 4,
     "device/test_uneven_iterations.py::test_as_the_c_program": 2,
     "device/test_exchanges.py::test_as_the_c_program": 2,
     "device/test_neighbouring_elements.py::test_as_the_c_program": 2,
@@ -173,5 +173,12 @@ EVERY = {
     "device/test_scans.py::test_as_the_c_program": 3,
     "device/test_scans.py::test_without_races": 3,
     "device/test_loops_in_order.py::test_it_is_the_same": 3,
+    "device/test_rows_in_groups.py::test_rows_in_registers_and_in_tiles": 3,
+    "device/test_scan_styles.py::test_is_parallel": 3,
+    "device/test_special_values.py::test_as_the_c_program": 2,
+    "property/test_random_groups.py::test_random_rows_in_any_order": 2,
+    "property/test_places_of_extrema.py::test_in_strided_parts": 4,
+    "cli/test_tune_thresholds.py::test_what_is_found_is_read": 2,
+    "cli/test_cache.py::test_the_same_input_gives_the_same_output": 2,
 }
 """By how many cases there is one that runs by default: the first, and every nth after it."""
