@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from spread import EVERY
+from spread import EVERY, LONG
 
 
 @cache
@@ -85,6 +85,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Most cases of the tests in `spread` are slow ones."""
     seen = Counter[str]()
     for item in items:
+        if item.nodeid.removeprefix("tests/") in LONG:
+            item.add_marker(pytest.mark.slow)
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
         every = EVERY.get(name)
         if every is not None and not item.get_closest_marker("slow"):
