@@ -21,8 +21,9 @@ from loopxform.codes import CODES
 from loopxform.recipes import registry
 from loopxform.schedule import tiling_options
 from loopxform.schedule.offload_options import OF_PROGRAMS
+from loopxform.schedule.option_values import FLAG
 from loopxform.schedule.params import KINDS
-from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
+from loopxform.schedule.tiling_options import OPTIONS, TilingOption
 from loopxform.targets.profile import PROFILES, profile
 from loopxform.transforms import STEPS
 

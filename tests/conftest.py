@@ -3,6 +3,7 @@ there the absence fails the test, so that nothing is hidden."""
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import shutil
@@ -14,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from spread import EVERY
+from spread import EVERY, LONG
 
 
 @cache
@@ -84,12 +85,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Most cases of the tests in `spread` are slow ones."""
     seen = Counter[str]()
     for item in items:
+        if item.nodeid.removeprefix("tests/") in LONG:
+            item.add_marker(pytest.mark.slow)
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
         every = EVERY.get(name)
         if every is not None and not item.get_closest_marker("slow"):
             if seen[name] % every:
                 item.add_marker(pytest.mark.slow)
             seen[name] += 1
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compiles what changed, as pip does: else each command that a test starts would do so."""
+    if not hasattr(session.config, "workerinput"):
+        compileall.compile_dir(Path(__file__).parents[1] / "loopxform", quiet=2)
 
 
 def pytest_collection_finish() -> None:

@@ -137,7 +137,7 @@ EVERY = {
     "device/test_split_reductions.py::test_bit_identical_to_the_c_program": 2,
     "property/test_random_counters.py::test_random_counters": 2,
     "property/test_random_groups.py::test_random_rows": 2,
-    "property/test_random_attention.py::test_random_attention": 2,
+    "property/test_random_attention.py::test_random_attention": 4,
     "device/test_uneven_iterations.py::test_as_the_c_program": 2,
     "device/test_exchanges.py::test_as_the_c_program": 2,
     "device/test_neighbouring_elements.py::test_as_the_c_program": 2,
@@ -173,5 +173,45 @@ EVERY = {
     "device/test_scans.py::test_as_the_c_program": 3,
     "device/test_scans.py::test_without_races": 3,
     "device/test_loops_in_order.py::test_it_is_the_same": 3,
+    "device/test_rows_in_groups.py::test_rows_in_registers_and_in_tiles": 3,
+    "device/test_scan_styles.py::test_is_parallel": 3,
+    "device/test_special_values.py::test_as_the_c_program": 2,
+    "property/test_random_groups.py::test_random_rows_in_any_order": 2,
+    "property/test_places_of_extrema.py::test_in_strided_parts": 4,
+    "cli/test_tune_thresholds.py::test_what_is_found_is_read": 2,
+    "cli/test_cache.py::test_the_same_input_gives_the_same_output": 2,
+    "cli/test_docs.py::test_the_commands_print_what_is_shown": 2,
+    "cli/test_check_jobs.py::test_all_is_as_with_one_process": 3,
+    "cli/test_tune_faults.py::test_nothing_but_faults": 2,
+    "unit/recipes/test_versions.py::test_kernels_of_each": 2,
+    "device/test_searches.py::test_in_the_executor_of_groups": 2,
+    "device/test_keys_in_range.py::test_they_are_for_the_host": 2,
+    "device/test_math.py::test_every_function": 2,
+    "device/test_keys_from_python.py::test_keys_in_range": 3,
+    "device/test_spliced_files.py::test_without_what_is_put_in_it_is_the_users_text": 3,
 }
 """By how many cases there is one that runs by default: the first, and every nth after it."""
+
+LONG = frozenset(
+    [
+        "cli/test_offload_report.py::test_report[smoothed_rows]",
+        "device/test_contractions.py::test_the_executor_finds_no_fault_and_the_same_results[added]",
+        "device/test_pipelines.py::test_no_finding_in_the_simulator[interpolate]",
+        "device/test_row_scans.py::test_as_the_c_program[compaction-3]",
+        "device/test_row_scans.py::test_without_races[integral-image-1]",
+        "device/test_scan_styles.py::test_as_the_c_program[two-tables]",
+        "device/test_scan_styles.py::test_is_parallel[two-tables]",
+        "device/test_spliced_files.py::test_regions[convergence]",
+        "device/test_whole_functions.py::test_bit_identical_to_the_c_program[smoothed_rows]",
+        "property/test_random_groups.py::test_random_rows_in_any_order[0]",
+        "property/test_random_scans.py::test_versions_of_rows_agree[0-rows]",
+        "unit/model/test_steps_of_time.py::test_local_memory_suffices[five-point]",
+        "unit/recipes/test_contraction.py::"
+        "test_when_the_host_takes_one_product[(64, 64, 64, 64, 32, 32)-True]",
+        "unit/recipes/test_program.py::test_the_program_means_the_same[attention_rows]",
+        "unit/recipes/test_scan_versions.py::test_every_version_in_the_executor_of_groups[rows]",
+        "unit/transforms/test_stencil_forms.py::test_legal[weights in a loop]",
+    ]
+)
+"""Cases that take seconds, and run in the slow sweep alone: others of the same test, or a test of
+the same file, prove the same by default."""

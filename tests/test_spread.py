@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 from conftest import DECIDED
-from spread import EVERY
+from spread import EVERY, LONG
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_it_is_there(name: str) -> None:
-    file, _, test = name.partition("::")
+@pytest.mark.parametrize("file", sorted({name.partition("::")[0] for name in (*EVERY, *LONG)}))
+def test_they_are_there(file: str) -> None:
     tree = ast.parse((Path(__file__).parent / file).read_text())
-    assert any(isinstance(x, ast.FunctionDef) and x.name == test for x in tree.body)
-    assert EVERY[name] > 1
+    there = {f"{file}::{x.name}" for x in tree.body if isinstance(x, ast.FunctionDef)}
+    named = {name.partition("[")[0] for name in (*EVERY, *LONG)}
+    assert {name for name in named if name.startswith(f"{file}::")} <= there
+
+
+def test_every_first_case_runs() -> None:
+    assert min(EVERY.values()) > 1
 
 
 @pytest.mark.parametrize(

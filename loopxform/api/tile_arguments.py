@@ -23,9 +23,10 @@ from loopxform.errors import ArgumentError, IgnoredOption
 from loopxform.floating_point import LEVELS, FloatingPoint
 from loopxform.ir.types import INT_MAX
 from loopxform.nearest import did_you_mean
-from loopxform.schedule import tiling_options
+from loopxform.schedule import option_values
+from loopxform.schedule.option_values import Kind
 from loopxform.schedule.params import NAMES, RECIPES, Options, Recipe
-from loopxform.schedule.tiling_options import EVERY, OPTIONS, Kind, option, require_taken
+from loopxform.schedule.tiling_options import EVERY, OPTIONS, option, require_taken
 from loopxform.targets.profile import PROFILES
 from loopxform.targets.target import Limits
 from loopxform.written import LARGEST_TILE, MOST_BUFFERS, VECTOR_WIDTHS
@@ -138,16 +139,16 @@ def _rectangle(value: Any) -> str | None:
 
 
 _CHECKS: Mapping[Kind, Check] = {
-    tiling_options.SIZE: whole(1, LARGEST_TILE),
-    tiling_options.ROWS: whole(0, LARGEST_TILE),
-    tiling_options.ITERATIONS: whole(0, LARGEST_TILE),
-    tiling_options.BUFFERS: whole(1, MOST_BUFFERS),
-    tiling_options.WIDTH: one_of(1, *VECTOR_WIDTHS),
-    tiling_options.INDEX: one_of(32, 64),
-    tiling_options.RECTANGLE: _rectangle,
-    tiling_options.LAYOUTS: _layouts,
-    tiling_options.FIXED: sizes_by_name,
-    tiling_options.LIMIT: sizes_by_name,
+    option_values.SIZE: whole(1, LARGEST_TILE),
+    option_values.ROWS: whole(0, LARGEST_TILE),
+    option_values.ITERATIONS: whole(0, LARGEST_TILE),
+    option_values.BUFFERS: whole(1, MOST_BUFFERS),
+    option_values.WIDTH: one_of(1, *VECTOR_WIDTHS),
+    option_values.INDEX: one_of(32, 64),
+    option_values.RECTANGLE: _rectangle,
+    option_values.LAYOUTS: _layouts,
+    option_values.FIXED: sizes_by_name,
+    option_values.LIMIT: sizes_by_name,
 }
 
 
@@ -172,7 +173,7 @@ def _blocks(value: Any) -> str | None:
     return "the size of a tile along each dimension, and work-items, (16, 64, 256), or () for none"
 
 
-_FLAGS = {o.field for o in OPTIONS if o.kind is tiling_options.FLAG}
+_FLAGS = {o.field for o in OPTIONS if o.kind is option_values.FLAG}
 _OPEN = {f.name for f in fields(Options) if f.default is None}
 """Flags; what None leaves to the plan."""
 

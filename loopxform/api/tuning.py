@@ -100,22 +100,11 @@ def autotune(
 
     require_known(options, (*_CHECKS, *READING))
     require(READING, **options)
-    given: dict[str, object] = {
-        "sizes": sizes,
-        "budget": budget,
-        "repeat": repeat,
-        "function": function,
-    }
-    given |= {"device": device, "recipe": recipe, "fp": fp, "path": path, "fresh": fresh}
-    require(_CHECKS, **given)
-    words = ["./" + fspath(path) if fspath(path).startswith("-") else fspath(path)]
-    words += ["--size", ",".join(f"{n}={v}" for n, v in sizes.items())] if sizes else []
-    named = {"--budget": budget, "--function": function, "--device": device, "--recipe": recipe}
-    named |= {"--fp": fp, "--repeat": repeat}
-    words += [w for name, value in named.items() if value is not None for w in (name, str(value))]
-    words += ["--fresh"] if fresh else []
-    words += ["--no-config"]
+    named: dict[str, object] = {"budget": budget, "repeat": repeat, "function": function}
+    named |= {"device": device, "recipe": recipe, "fp": fp}
+    require(_CHECKS, sizes=sizes, **named, path=path, fresh=fresh)
     with TemporaryDirectory() as nowhere, ExitStack() as held:
+        words = [*_words(path, sizes, named), *(["--fresh"] if fresh else ())]
         args = understood("tune", [*words, *_read_with(options, nowhere), "-o", nowhere])
         job = job_of(args)
         memo = Memo.of(job.file.stem)
@@ -126,6 +115,20 @@ def autotune(
     if not found:
         raise DeviceError("nothing was measured before it was interrupted", help="call it again")
     return TuningResult(found[-1], best, outcome.noise)
+
+
+def _words(
+    path: str | PathLike[str], sizes: Mapping[str, int], named: Mapping[str, object]
+) -> Iterator[str]:
+    """The command line: the file, its sizes, and the options that have a value."""
+    name = fspath(path)
+    yield "./" + name if name.startswith("-") else name
+    if sizes:
+        yield from ("--size", ",".join(f"{n}={v}" for n, v in sizes.items()))
+    for option, value in named.items():
+        if value is not None:
+            yield from (f"--{option}", str(value))
+    yield "--no-config"
 
 
 def _read_with(options: Mapping[str, Sequence[str]], folder: str) -> Iterator[str]:

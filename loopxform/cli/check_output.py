@@ -12,8 +12,8 @@ from typing import Any
 from loopxform.cli import check_text
 from loopxform.cli.colour import painter
 from loopxform.cli.outcome import Outcome
-from loopxform.errors import Paint
 from loopxform.files import Output, write_all
+from loopxform.quotation import Paint
 
 
 def show(args: argparse.Namespace, o: Outcome) -> None:

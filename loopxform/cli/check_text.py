@@ -11,7 +11,7 @@ from loopxform.analysis.matrix import matrix_text
 from loopxform.analysis.verdict import Answer, LoopVerdict
 from loopxform.api.annotated import Asserted
 from loopxform.api.check import CheckedFile, CheckedFunction
-from loopxform.errors import Paint, plain
+from loopxform.quotation import Paint, plain
 from loopxform.source import Loc
 
 if TYPE_CHECKING:

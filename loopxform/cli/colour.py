@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TextIO
 
-from loopxform.errors import Paint, plain
+from loopxform.quotation import Paint, plain
 
 WHEN = ("auto", "always", "never")
 FORCING = ("CLICOLOR_FORCE", "FORCE_COLOR")

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from loopxform.cli import streams
 from loopxform.cli.colour import painter
 from loopxform.cli.place import put_on_command_line
-from loopxform.errors import InputError, InternalError, LoopxformError, Paint
+from loopxform.errors import InputError, InternalError, LoopxformError
+from loopxform.quotation import Paint
 from loopxform.source import Sources
 
 NOBODY_READS = 141

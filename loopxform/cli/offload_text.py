@@ -14,10 +14,10 @@ from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
-from loopxform.errors import Paint, plain
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
+from loopxform.quotation import Paint, plain
 from loopxform.schedule.params import KINDS
 from loopxform.transforms import Dispatch
 

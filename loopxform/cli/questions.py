@@ -8,8 +8,9 @@ from loopxform.analysis.verdict import ENOUGH, LoopVerdict
 from loopxform.api.check import CheckedFile
 from loopxform.budget import Exhausted
 from loopxform.cli.check_text import together, words
-from loopxform.errors import Paint, UsageError, plain
+from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
+from loopxform.quotation import Paint, plain
 from loopxform.records import record
 from loopxform.source import Loc
 

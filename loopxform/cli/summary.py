@@ -11,9 +11,9 @@ from loopxform.codegen.host.temporaries import NEVER
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
-from loopxform.errors import Paint, plain
 from loopxform.ir.visit import declared
 from loopxform.model import access_counts
+from loopxform.quotation import Paint, plain
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import KINDS
 

@@ -26,8 +26,9 @@ from loopxform.errors import (
 )
 from loopxform.floating_point import FloatingPoint
 from loopxform.schedule import tiling_options
+from loopxform.schedule.option_values import FLAG
 from loopxform.schedule.params import NAMES, Options, Recipe
-from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
+from loopxform.schedule.tiling_options import OPTIONS, TilingOption
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits

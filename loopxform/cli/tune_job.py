@@ -20,7 +20,8 @@ from loopxform.errors import UsageError
 from loopxform.files import Output, require_writable
 from loopxform.records import record
 from loopxform.runtime.device import DeviceInfo
-from loopxform.schedule.tiling_options import FLAG, OPTIONS, TUNED
+from loopxform.schedule.option_values import FLAG
+from loopxform.schedule.tiling_options import OPTIONS, TUNED
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.database import Entry, Family, entries
 from loopxform.targets.target import Limits

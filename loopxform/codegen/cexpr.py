@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal, assert_never
+from typing import assert_never
 
+from loopxform.codegen.literals import PRIMARY, UNARY, Language, Text, const, floating, type_name
 from loopxform.codegen.opencl import halves
 from loopxform.codegen.row_major import row_major
 from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
@@ -34,7 +35,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
-from loopxform.ir.types import BOOL, DOUBLE, FLOAT, HALF, INT, Scalar, common, promote
+from loopxform.ir.types import BOOL, FLOAT, HALF, Scalar, common, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.updates import updated
 from loopxform.records import record
@@ -59,12 +60,10 @@ BINARY = {
     "&&": 5,
     "||": 4,
 }
-PRIMARY, UNARY, CONDITIONAL = 15, 14, 3
+CONDITIONAL = 3
 COMPARE = frozenset(["<", ">", "<=", ">=", "==", "!="])
 SIGN_MATTERS = COMPARE | {"min", "max"}
 COMPOUND = frozenset(["", "+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"])
-
-_Text = tuple[str, int]
 
 
 @record
@@ -79,7 +78,7 @@ class Dialect:
     generator that stores an array in its own way overrides `load`.
     """
 
-    language: Literal["c", "opencl"] = "c"
+    language: Language = "c"
     types: dict[str, Scalar] = field(default_factory=dict)
     linear: Mapping[str, tuple[Expr | None, ...]] = field(default_factory=dict)
     offset: str = "ptrdiff_t"
@@ -92,7 +91,7 @@ class Dialect:
     def type_name(self, t: Scalar) -> str:
         """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1; a
         half is computed with as a float."""
-        return t.c if self.language == "c" else t.cl
+        return type_name(t, self.language)
 
     def counter_type(self, t: Scalar) -> str:
         """That of a loop variable of a kernel: the last work-items and strides go beyond the end of
@@ -160,7 +159,7 @@ class Dialect:
         return text
 
 
-def dialect_of(fn: Function, language: Literal["c", "opencl"] = "c") -> Dialect:
+def dialect_of(fn: Function, language: Language = "c") -> Dialect:
     """The dialect for the text of `fn`: its types, its flat arrays linear. In OpenCL every array
     parameter is a pointer, so all of them are linear."""
     linear = {p.name: p.shape for p in fn.objects if p.shape and (p.flat or language == "opencl")}
@@ -211,7 +210,7 @@ def _rounded(e: Expr, d: Dialect) -> str:
     """A value as the float that holds it rounded to a half, a primary expression."""
     known = half(e)
     if known is not None:
-        return f"({text})" if (text := _floating(known, HALF)[0]).startswith("-") else text
+        return f"({text})" if (text := floating(known, HALF)[0]).startswith("-") else text
     return f"{halves.helper(halves.ROUND, d.type_of(e))}({expr(e, d)})"
 
 
@@ -229,10 +228,10 @@ def _bits(e: Expr, d: Dialect) -> str:
             return f"{halves.helper(halves.BITS, d.type_of(e))}({expr(e, d)})"
 
 
-def _text(e: Expr, d: Dialect) -> _Text:
+def _text(e: Expr, d: Dialect) -> Text:
     match e:
         case Const():
-            return const(e, d)
+            return const(e, d.language)
         case Tile(name):
             return d.thresholds.get(name, name), PRIMARY
         case Var():
@@ -272,7 +271,7 @@ def _condition(e: Expr, d: Dialect) -> str:
     return expr(e, d, CONDITIONAL + 1)
 
 
-def _binary(e: Bin, d: Dialect) -> _Text:
+def _binary(e: Bin, d: Dialect) -> Text:
     level = BINARY[e.op]
     left, right = e.left, e.right
     if e.op in SIGN_MATTERS:
@@ -319,7 +318,7 @@ def _is_positive(e: Expr) -> bool:
     return value is not None and value >= 0
 
 
-def _min_max(op: str, left: Expr, right: Expr, d: Dialect) -> _Text:
+def _min_max(op: str, left: Expr, right: Expr, d: Dialect) -> Text:
     """C: LX_MIN and LX_MAX of `HELPERS` (operands have no effects). OpenCL: the integer builtins;
     the conditional operator for floats, where `min` would order a NaN differently."""
     to = common(d.type_of(left), d.type_of(right))
@@ -335,7 +334,7 @@ def _min_max(op: str, left: Expr, right: Expr, d: Dialect) -> _Text:
     return _text(Select(Bin(order, left, right), left, right), d)
 
 
-def _cast(to: Scalar, operand: Expr, d: Dialect) -> _Text:
+def _cast(to: Scalar, operand: Expr, d: Dialect) -> Text:
     if d.language == "opencl" and to == BOOL:
         return f"(uchar)({expr(Bin('!=', operand, Const(0)), d)})", UNARY
     if d.language == "opencl" and to == HALF:
@@ -350,7 +349,7 @@ def routine_name(name: str, d: Dialect) -> str:
     return f"lx_{name}" if d.language == "opencl" else name
 
 
-def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:
+def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> Text:
     base, types = base_name(name) or name, parameters(name)
     if d.language == "c" and base not in CLASSES:
         return f"{name}({', '.join(expr(a, d) for a in args)})", PRIMARY
@@ -371,48 +370,6 @@ def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> _Text:
 
 _WORDS = {"nearbyint": "rint", "scalbn": "ldexp"}
 """Functions that OpenCL C calls otherwise. (`isinf` tells the sign, as that of glibc does.)"""
-
-# ---------------------------------------------------------------- literals
-
-_SUFFIX = {"unsigned int": "u", "long": "L", "unsigned long": "uL", "float": "f"}
-_SUFFIX |= {"long long": "LL", "unsigned long long": "uLL"}
-
-
-def const(e: Const, d: Dialect) -> _Text:
-    """A literal with its C type: the user's spelling, or one made from the value."""
-    if e.text:
-        text = e.text
-        if d.language == "opencl" and e.type.is_integer and not text.startswith(("'", "L'")):
-            stem = text.rstrip("uUlL")
-            text = stem + text[len(stem) :].upper().replace("LL", "L")
-        return text, UNARY if text.startswith("-") else PRIMARY
-    if e.type == HALF and d.language == "c":
-        return f"({HALF.c}){_floating(float(e.value), FLOAT)[0]}", UNARY
-    if e.type.is_float:
-        return _floating(float(e.value), e.type)
-    return _integer(int(e.value), e.type, d)
-
-
-def _floating(value: float, t: Scalar) -> _Text:
-    suffix = "" if t == DOUBLE else "f"
-    if math.isnan(value):
-        return f"(0.0{suffix} / 0.0{suffix})", PRIMARY
-    if math.isinf(value):
-        return f"({'-' if value < 0 else ''}1.0{suffix} / 0.0{suffix})", PRIMARY
-    text = repr(value) + suffix
-    return text, UNARY if text.startswith("-") else PRIMARY
-
-
-def _integer(value: int, t: Scalar, d: Dialect) -> _Text:
-    if t.bytes < 4 or t == BOOL:
-        inner, _ = _integer(value, INT, d)
-        return f"({d.type_name(t)}){inner if value >= 0 else f'({inner})'}", UNARY
-    suffix = _SUFFIX.get(t.c, "")
-    if d.language == "opencl":
-        suffix = suffix.replace("LL", "L")
-    if value == -(1 << (8 * t.bytes - 1)) and not t.is_unsigned:
-        return f"({value + 1}{suffix} - 1)", PRIMARY
-    return f"{value}{suffix}", PRIMARY if value >= 0 else UNARY
 
 
 HELPERS = (

@@ -21,7 +21,7 @@ from loopxform.offload.array_expansion import lacks_room, open_extents, plain_ex
 from loopxform.prepare.perfect_nest import (
     distributed,
     has_few_iterations,
-    parallel_loops,
+    is_parallel,
     sunk,
     told_apart,
 )
@@ -59,10 +59,10 @@ def iteration_nests(start: Derivation, site: LoopSite, limits: Limits) -> Iterat
     if not any(isinstance(s, Decl) and is_open(s) for s in _body(w.fn, var)):
         return None
     for loop in [s for s in _body(w.fn, var) if isinstance(s, For)]:
-        if _is_product(loop) and loop.var not in parallel_loops(w.fn):
+        if _is_product(loop) and not is_parallel(w.fn, loop.var):
             _without_tail(w, loop.var)
     products = [s.var for s in _body(w.fn, var) if isinstance(s, For) and _is_product(s)]
-    products = [v for v in products if v in parallel_loops(w.fn)]
+    products = [v for v in products if is_parallel(w.fn, v)]
     if not products:
         return None
     _scalars_later(w, var, products)
@@ -99,7 +99,7 @@ def _without_tail(w: Work, var: str) -> None:
     last = max(n for n, s in enumerate(body) if isinstance(s, For))
     for first in range(len(body) - 1, last, -1):
         path = (*resolve(w.fn, var)[0].path, first)
-        if _apart(w, var, place_text(path), len(body) - first) and var in parallel_loops(w.fn):
+        if _apart(w, var, place_text(path), len(body) - first) and is_parallel(w.fn, var):
             return
         w.derivation = before
 

@@ -87,7 +87,7 @@ def offload(
     of the caller's that kernels would set, LimitError where sizes do not fit, AnnotationError where
     the source asks for what cannot be had.
     """
-    searched = searches_as_reductions(fn)
+    searched = searches_as_reductions(fn, limits.search_parts)
     fn = standing_pointers(whole_loops(searched.fn))
     _require_modelled(fn, with_loops=with_loops)
     counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))

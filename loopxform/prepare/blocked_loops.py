@@ -15,7 +15,7 @@ from itertools import pairwise
 from loopxform.errors import Obstacle, TransformError
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import LoopSite, loops, names, resolve
-from loopxform.prepare.perfect_nest import moved_in, parallel_loops, told_apart
+from loopxform.prepare.perfect_nest import is_parallel, moved_in, told_apart
 from loopxform.transforms import Derivation, Interchange, Unstripmine, possible
 from loopxform.transforms.restructure.unstripmine import whole_range
 
@@ -59,9 +59,7 @@ def _joined(derivation: Derivation, chain: tuple[str, ...]) -> Derivation | None
     made = possible(lambda: _moved_out(derivation, chain), TransformError)
     if not isinstance(made, Derivation):
         return None
-    worse = chain[0] in parallel_loops(derivation.function) and chain[-1] not in parallel_loops(
-        made.function
-    )
+    worse = is_parallel(derivation.function, chain[0]) and not is_parallel(made.function, chain[-1])
     return None if worse else made
 
 

@@ -16,7 +16,7 @@ from loopxform.analysis.running import Scan, scan_of
 from loopxform.ir.nodes import Assign, For, Load, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, declared, loops, loops_around, names, resolve, walk, writes
-from loopxform.prepare.perfect_nest import parallel_loops, told_apart
+from loopxform.prepare.perfect_nest import is_parallel, parallel_loops, told_apart
 from loopxform.transforms import (
     DeferUpdate,
     Derivation,
@@ -65,7 +65,7 @@ def _split(
         if deferred is None:
             return None
         derivation = deferred
-    if not arrays or around[-1].var in parallel_loops(derivation.function):
+    if not arrays or is_parallel(derivation.function, around[-1].var):
         return None
     columns = {s.loop.var for s in loops(derivation.function)} - before
     derivation = _private(derivation, row, around[-1].var)

@@ -24,7 +24,7 @@ def renumbered(derivation: Derivation, parallel: list[str]) -> Derivation:
     inside = [s for _, s in walk(site.loop.body) if isinstance(s, For) and not s.live_out]
     wanted = {s.var for s in inside if _is_window(s, parallel)}
     down = {s.var for s in inside if _counts_down(s)}
-    for v in judge(derivation.function, inlined=True) if down else ():
+    for v in judge(derivation.function, inlined=True, at=site.path) if down else ():
         wanted |= {v.var} & down if v.parallel == "reduction" else set()
     for step in (Normalise(s.var) for s in inside if s.var in wanted):
         if not step.check(derivation.function):

@@ -240,7 +240,8 @@ def prepare_at(
 
 def _becomes_parallel(derivation: Derivation, path: Path, var: str) -> bool:
     """Whether a loop of the nest at `path` is parallel now."""
-    found = (v for v in judge(derivation.function, inlined=True) if v.path[: len(path)] == path)
+    judged = judge(derivation.function, inlined=True, at=path)
+    found = (v for v in judged if v.path[: len(path)] == path)
     return any(v.var == var and v.parallel in ("yes", "privatizable") for v in found)
 
 

@@ -163,7 +163,8 @@ def _loops_in(s: Stmt) -> Iterator[For]:
 
 def _joined(derivation: Derivation, outer: str, inner: For) -> Derivation | None:
     """The two loops as a perfect nest, where both are parallel or can change places."""
-    parallel = parallel_loops(derivation.function)
+    (site, *_) = resolve(derivation.function, inner.var)
+    parallel = parallel_loops(derivation.function, site.path)
     if inner.var not in parallel or not _worth_spreading(derivation.function, inner):
         return None
     inwards = possible(lambda: moved_in(derivation, outer, inner.var), TransformError)
@@ -214,8 +215,9 @@ def distributed(
     nest, or those of them that are `wanted`, become nests of their own, where every loop around
     them is parallel."""
     named = told_apart(derivation)
-    chain = perfect_nest(_loop(named.function, outermost))
-    parallel = parallel_loops(named.function)
+    (site, *_) = resolve(named.function, outermost)
+    chain = perfect_nest(site.loop)
+    parallel = parallel_loops(named.function, site.path)
     apart = tuple(
         s.var
         for s in chain[-1].body
@@ -324,11 +326,16 @@ def _used(body: tuple[Stmt, ...]) -> frozenset[str]:
     return reads(body) | writes(body)
 
 
-def parallel_loops(fn: Function) -> frozenset[str]:
-    """The loops that can run in parallel, at most once their scalars are private."""
-    return frozenset(
-        v.var for v in judge(fn, inlined=True) if v.parallel in ("yes", "privatizable")
-    )
+def parallel_loops(fn: Function, at: Path = ()) -> frozenset[str]:
+    """The loops that can run in parallel, at most once their scalars are private: those that hold
+    the statement there, or stand in it."""
+    judged = judge(fn, inlined=True, at=at)
+    return frozenset(v.var for v in judged if v.parallel in ("yes", "privatizable"))
+
+
+def is_parallel(fn: Function, var: str) -> bool:
+    """Whether a loop of that name can run in parallel."""
+    return any(var in parallel_loops(fn, site.path) for site in resolve(fn, var))
 
 
 def _loop(fn: Function, var: str) -> For:

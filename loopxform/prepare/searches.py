@@ -7,7 +7,7 @@
     while (i < hi && !c(i)) i++;           for (k = lo; k < hi; k++) if (c(k)) if (k < at) at = k;
                                            i = lo < hi ? at : lo;
 
-Those behind the first so many (`PARTS`) are asked only where these have no hit:
+Those behind the first C (`search_parts` of the device) are asked only where these have no hit:
 
     at = hi;  for (i = 0; i < min(hi, C); i++) if (c(i)) if (i < at) at = i;
     if (C < hi) { before = at;  for (i = C; i < hi; i++) if (before == hi) if (c(i)) ... }
@@ -62,10 +62,6 @@ from loopxform.ir.visit import (
 from loopxform.records import record
 from loopxform.source import Loc
 
-PARTS = (1 << 22, 1 << 26)
-"""Where a search is cut: a device asks the first part in about the time of some launches, and each
-part in much less time than the next one."""
-
 
 @record
 class Found:
@@ -77,8 +73,9 @@ class Found:
     left: dict[Loc, str]
 
 
-def searches_as_reductions(fn: Function) -> Found:
-    """Makes a reduction of each search that no loop holds."""
+def searches_as_reductions(fn: Function, parts: Sequence[int]) -> Found:
+    """Makes a reduction of each search that no loop holds, cut at so many iterations (`parts`, the
+    smallest first)."""
     left: dict[Loc, str] = {}
     sought: dict[str, str] = {}
     places = [p for p, s in walk(fn.body) if isinstance(s, For | While)]
@@ -86,7 +83,7 @@ def searches_as_reductions(fn: Function) -> Found:
         if any(isinstance(s, For | Opaque) for s in enclosing(fn, path)[:-1]):
             continue
         found = search_at(fn, path)
-        made = None if found is None else _reduced(fn, path, found)
+        made = None if found is None else _reduced(fn, path, found, parts)
         if isinstance(made, Unknown):
             loc = at(fn, path).origin.loc
             if loc is not None and found is not None:
@@ -98,7 +95,9 @@ def searches_as_reductions(fn: Function) -> Found:
     return Found(fn, sought, left)
 
 
-def _reduced(fn: Function, path: Path, found: Search) -> Function | Unknown | None:
+def _reduced(
+    fn: Function, path: Path, found: Search, parts: Sequence[int]
+) -> Function | Unknown | None:
     """The program with a reduction in the place of a search; None where that takes more than is
     written here."""
     start = _start(fn, path, found)
@@ -113,7 +112,7 @@ def _reduced(fn: Function, path: Path, found: Search) -> Function | Unknown | No
     asked = [e for s in found.asked for e in computed(s.stmt)] if found.exits else []
     over = Range(found.counter, start, found.end)
     why = _miscounted(fn, found) or unsafe(fn, (*asked, *found.conditions), over)
-    return why or _made(fn, path, found, start, exits)
+    return why or _made(fn, path, found, parts, start, exits)
 
 
 def _start(fn: Function, path: Path, found: Search) -> Expr | None:
@@ -220,7 +219,12 @@ def _leading(body: tuple[Stmt, ...], path: Path) -> tuple[Stmt, ...]:
 
 
 def _made(
-    fn: Function, path: Path, found: Search, start: Expr, exits: tuple[Stmt, ...]
+    fn: Function,
+    path: Path,
+    found: Search,
+    cuts: Sequence[int],
+    start: Expr,
+    exits: tuple[Stmt, ...],
 ) -> Function:
     loop, type, origin = found.flow.loop, _own(fn, found), found.flow.loop.origin
     first, counter = fresh(fn, "first"), fresh(fn, found.counter)
@@ -241,17 +245,19 @@ def _made(
     else:
         over = For(counter, start, found.end, Const(1), body, type=type, origin=origin)
     begin = Assign(Var(first), found.end, label="S", origin=origin)
-    parts = tuple(_in_parts(fn, over, first, found.end, _own(fn, found)))
+    parts = tuple(_in_parts(fn, over, cuts, first, found.end, _own(fn, found)))
     runs = _all((*opened, Bin("<", start, found.end)))
     after = _after(fn, found, Select(runs, _last(found, first), start), exits, first)
     return replace_at(fn, path, (Decl(first, type, origin=origin), begin, *parts, *after))
 
 
-def _in_parts(fn: Function, over: For, first: str, end: Expr, type: Scalar) -> Iterator[Stmt]:
+def _in_parts(
+    fn: Function, over: For, cuts: Sequence[int], first: str, end: Expr, type: Scalar
+) -> Iterator[Stmt]:
     """The loop over all iterations; where there may be many, over some of them first, and over the
     others only where those have no hit."""
     start, last = value_of(over.lo), value_of(end)
-    cut = next((c for c in PARTS if start is not None and 0 <= start < c), None)
+    cut = next((c for c in cuts if start is not None and 0 <= start < c), None)
     if cut is None or type.bytes < INT.bytes or (last is not None and last <= cut):
         yield over
         return
@@ -262,7 +268,7 @@ def _in_parts(fn: Function, over: For, first: str, end: Expr, type: Scalar) -> I
     more = (
         Decl(before, type, origin=over.origin),
         Assign(Var(before), Var(first), label="S", origin=over.origin),
-        *_in_parts(replace(fn, body=(*fn.body, Decl(before, type))), rest, first, end, type),
+        *_in_parts(replace(fn, body=(*fn.body, Decl(before, type))), rest, cuts, first, end, type),
     )
     yield If(Bin("<", later, end), more, origin=over.origin)
 

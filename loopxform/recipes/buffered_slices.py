@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from loopxform.ir.nodes import For, Stmt
 from loopxform.ir.visit import declared, loads, names, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.array_sizes import fixed_bytes
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.intra_group import fixed_bytes
 from loopxform.transforms import BufferSlice
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from math import isqrt, prod
 from typing import ClassVar
 
-from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.analysis.verdict import LoopVerdict
 from loopxform.errors import UnsupportedC
 from loopxform.ir import whiles
 from loopxform.ir.affine import value_of
@@ -39,11 +39,9 @@ from loopxform.ir.nodes import (
 )
 from loopxform.ir.visit import (
     Path,
-    bodies,
     declared,
     loads,
     loops,
-    names,
     reads,
     replace_at,
     resolve,
@@ -53,10 +51,19 @@ from loopxform.ir.visit import (
 from loopxform.model.choice import Choice
 from loopxform.model.saturation import filling_groups
 from loopxform.prepare.parallel_band import Nest, upwards
-from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
+from loopxform.prepare.perfect_nest import sunk, told_apart
+from loopxform.recipes.array_sizes import fixed_bytes
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.row_registers import striped
+from loopxform.recipes.shared_loops import (
+    PARALLEL,
+    is_shared,
+    is_short,
+    perfect_pair,
+    shared_loops,
+    verdicts_inside,
+)
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
@@ -73,10 +80,8 @@ from loopxform.transforms import (
     Stripmine,
     UnitLoop,
 )
-from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.places import place_text
 
-PARALLEL = ("yes", "privatizable")
 NOTHING = "no loop inside the parallel ones is parallel, or a reduction"
 
 
@@ -86,7 +91,7 @@ class IntraGroup:
     def match(self, question: Question) -> Choice | str:
         """Where a loop in the body can be shared by the work-items of a group."""
         nest = question.facts.nest
-        shared = tuple(_shared(nest.innermost.body, verdicts_inside(nest)))
+        shared = tuple(shared_loops(nest.innermost.body, verdicts_inside(nest)))
         if not shared:
             return NOTHING
         pairs = any(len(x) > 1 for x in shared)
@@ -106,38 +111,6 @@ class IntraGroup:
         w.do(*(MapTo(v, level) for v, level in body.items))
         w.do(*(PromoteToLocal(name) for name in body.local))
         return Mapped(replace(choice, shared=tuple(body.shared)))
-
-
-def verdicts_inside(nest: Nest) -> dict[str, LoopVerdict]:
-    """The verdict on each loop in the body of a nest, by its variable."""
-    path = (*nest.path, *[0] * len(nest.parallel))[:-1]
-    judged = judge(nest.function, inlined=True, at=path)
-    return {v.var: v for v in judged if v.path[: len(path)] == path}
-
-
-def _shared(body: Iterable[Stmt], verdicts: dict[str, LoopVerdict]) -> Iterator[tuple[str, ...]]:
-    """The loops of a body that the work-items of a group may share, alone or in pairs."""
-    for s in body:
-        if isinstance(s, For) and _is_shared(s, verdicts):
-            inner = _pair(s, verdicts)
-            yield (s.var,) if inner is None else (s.var, inner.var)
-        elif isinstance(s, For | If):
-            yield from (x for part in bodies(s) for x in _shared(part, verdicts))
-
-
-def _is_shared(s: For, verdicts: dict[str, LoopVerdict]) -> bool:
-    """Whether a loop has iterations for several work-items."""
-    v = verdicts.get(s.var)
-    return v is not None and v.parallel in (*PARALLEL, "reduction") and not has_few_iterations(s)
-
-
-def _pair(s: For, verdicts: dict[str, LoopVerdict]) -> For | None:
-    """The parallel loop that a parallel loop holds, and nothing else."""
-    inner = s.body[0] if len(s.body) == 1 else None
-    if not isinstance(inner, For) or s.var in names(inner.lo) | names(inner.hi):
-        return None
-    both = all(_is_shared(x, verdicts) and verdicts[x.var].parallel in PARALLEL for x in (s, inner))
-    return inner if both else None
 
 
 @dataclass
@@ -190,13 +163,13 @@ class _Body:
 
     def _parallel(self, s: For) -> bool:
         """Shares the iterations of a parallel loop, or of a pair of them."""
-        if not _is_shared(s, self._verdicts) or self._verdicts[s.var].parallel not in PARALLEL:
+        if not is_shared(s, self._verdicts) or self._verdicts[s.var].parallel not in PARALLEL:
             return False
         if self._sets_for_all(s):
             return False
         before = self.w.derivation
         self.w.derivation = sunk(before, s.var)
-        inner = _pair(resolve(self.w.fn, s.var)[0].loop, self._verdicts)
+        inner = perfect_pair(resolve(self.w.fn, s.var)[0].loop, self._verdicts)
         if inner is not None and len(self.group) > 1 and self._box(s.var, inner.var):
             return True
         self.w.derivation = before
@@ -212,7 +185,7 @@ class _Body:
     def _apart(self, s: For) -> bool:
         """Gives the statements of a loop loops of their own, where some of these can be shared."""
         before, known = self.w.derivation, self._verdicts
-        if any(isinstance(x, For) for x in s.body) or self._is_short(s):
+        if any(isinstance(x, For) for x in s.body) or is_short(s, self.limits):
             return False
         if not self.w.attempt(Distribute((s.var,), ())):
             return False
@@ -273,7 +246,7 @@ class _Body:
     def _reduction(self, s: For) -> bool:
         """Shares a reduction of scalars in parts, which every work-item combines."""
         verdict = self._verdicts.get(s.var)
-        if verdict is None or verdict.parallel != "reduction" or self._is_short(s):
+        if verdict is None or verdict.parallel != "reduction" or is_short(s, self.limits):
             return False
         if not self.w.attempt(*(Privatise(x, s.var) for x in verdict.shared)):
             return False
@@ -329,12 +302,6 @@ class _Body:
         made = [s.loop for s in loops(self.w.fn) if s.loop.var not in known]
         (item,) = (x.var for x in made if x.parallel)
         return item, tuple(x.var for x in made if not x.parallel)
-
-    def _is_short(self, s: For) -> bool:
-        """Whether a work-item runs a loop sooner than a group has shared it out."""
-        fixed = fixed_trips(s)
-        most = self.limits.costs.short_loop
-        return fixed is not None and (fixed[0].value or most + 1) <= most
 
     # ------------------------------------------------------------ what is left
 
@@ -427,14 +394,3 @@ def _writes_memory(s: Stmt) -> bool:
 def _arrays(fn: Function) -> frozenset[str]:
     own = {n for n, d in declared(fn.body).items() if d.shape}
     return frozenset(own | {p.name for p in fn.objects if p.array})
-
-
-def fixed_bytes(decl: Decl) -> int | None:
-    """What an array takes, where that is a number."""
-    total = decl.type.bytes
-    for extent in decl.shape:
-        number = value_of(extent)
-        if number is None:
-            return None
-        total *= number
-    return total

@@ -13,9 +13,10 @@ from loopxform.analysis.verdict import VERBS, LoopVerdict, Reason
 from loopxform.api.check import CheckedFile, CheckedFunction
 from loopxform.cli import check_text
 from loopxform.codes import CODES
-from loopxform.errors import InternalError, LoopxformError, quote
+from loopxform.errors import InternalError, LoopxformError
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import Path, at
+from loopxform.quotation import quote
 from loopxform.report.facts import (
     ClaimFact,
     FileFact,

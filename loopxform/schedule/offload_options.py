@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from loopxform.errors import UsageError
 from loopxform.records import record
+from loopxform.schedule.option_values import Kind
 from loopxform.schedule.params import PLAIN, Options
-from loopxform.schedule.tiling_options import NAMED, Kind, TilingOption
+from loopxform.schedule.tiling_options import NAMED, TilingOption
 from loopxform.written import LARGEST_TILE
 
 

@@ -16,8 +16,9 @@ from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.schedule.offload_options import OF_PROGRAMS
+from loopxform.schedule.option_values import size
 from loopxform.schedule.params import NAMES, PLAIN, RECIPES, Options, Recipe
-from loopxform.schedule.tiling_options import NAMED, option, require_taken, size, words
+from loopxform.schedule.tiling_options import NAMED, option, require_taken, words
 from loopxform.source import Loc
 
 RECIPE_NAMES = ("recipe", "variant")

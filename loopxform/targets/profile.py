@@ -211,6 +211,13 @@ def _widths(path: str, key: str, value: object) -> tuple[int, ...]:
     return tuple(value)
 
 
+def _cuts(path: str, key: str, value: object) -> tuple[int, ...]:
+    """Numbers of iterations, the smallest first."""
+    if not (isinstance(value, list) and all(map(_is_size, value)) and value == sorted({*value})):
+        raise _wrong(path, f"{key} must be numbers that grow", f"{key} = [4194304, 67108864]")
+    return tuple(value)
+
+
 def _costs(path: str, key: str, value: object) -> Costs:
     """The constants of the model of costs; those that are left out are the generic device's."""
     if not isinstance(value, dict):
@@ -244,6 +251,7 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "program_tiles": _changes,
     "attention_tiles": _shapes,
     "attention_widths": _widths,
+    "search_parts": _cuts,
     "row_registers": _groups,
     "row_tiles": _shapes,
     "costs": _costs,

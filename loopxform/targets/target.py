@@ -180,6 +180,8 @@ class Limits:
     would do without them.
     Attention is one kernel for values of at most so many components (`attention_widths`), by the
     first of `attention_tiles` that fits: work-items along rows and keys, rows and keys of each.
+    Searches are cut at so many iterations (`search_parts`): a device asks the first part in about
+    the time of some launches, and each part in much less time than the next one.
     A row that a group works on lies in registers, where each work-item uses elements of its own, in
     groups of the first of `row_registers` (work-items, and words that each has of rows) that has
     room for it.
@@ -220,6 +222,7 @@ class Limits:
     expanded_mib: int = 256
     attention_tiles: tuple[str, ...] = ("16x8 8x8", "16x16 8x4", "8x8 4x4")
     attention_widths: tuple[int, ...] = (64, 128)
+    search_parts: tuple[int, ...] = (1 << 22, 1 << 26)
     row_registers: tuple[str, ...] = ()
     row_tiles: tuple[str, ...] = ()
     bandwidth: float = 0

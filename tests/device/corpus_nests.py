@@ -25,7 +25,7 @@ FIELDS = (
     "strings",
     "finance",
 )
-RECIPES = (
+RECIPES: tuple[Recipe, ...] = (
     *("register", "block", "coarsened", "one-sided", "1-d", "stencil"),
     *("transposition", "histogram", "naive"),
 )

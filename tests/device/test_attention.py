@@ -86,7 +86,7 @@ ROWS = {
 }
 AROUND = "for (int b = 0; b < h; b++) for (int i = 0; i < n; i++) {{ {} }}"
 FORMS = {name: c(AROUND.format(body), PARAMS) for name, body in ROWS.items()}
-FIRST = ("mask", "weights-divided")
+FIRST = ("mask",)
 EVERY = [x if x in FIRST else pytest.param(x, marks=pytest.mark.slow) for x in FORMS]
 SIZES = [
     {"h": 3, "n": 9, "m": 11, "d": 5, "l": 3},

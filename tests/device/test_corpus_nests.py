@@ -136,12 +136,25 @@ def test_runs_like_the_c_program(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.optimised
 @pytest.mark.device
 @every("tiling")
 def test_runs_with_the_tiles_of_the_recipe(name: str) -> None:
+    run_with_tiles_of_the_recipe(name, None)
+
+
+@pytest.mark.slow
+@pytest.mark.optimised
+@pytest.mark.device
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_an_optimised_kernel_of_each_recipe(recipe: Recipe) -> None:
+    """Of one nest each: for the kernels of all PoCL takes minutes."""
+    fit = (name for name in NAMES if recipe in (nest(name).recipe, *nest(name).fits))
+    run_with_tiles_of_the_recipe(next(fit), recipe)
+
+
+def run_with_tiles_of_the_recipe(name: str, recipe: Recipe | None) -> None:
     n = nest(name)
-    both = compiled(n, SHORTER.get(name, {}))
+    both = compiled(n, SHORTER.get(name, {}), recipe)
     for scalars in ({**n.sizes, **n.fixed}, n.scalars, *n.ones()):
         check(both, n, scalars)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import pytest
 from harness import assert_runs_agree, simulate_all
@@ -11,10 +12,10 @@ import loopxform as lx
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
-from loopxform.prepare import searches
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.selection import choose
+from loopxform.targets.target import GENERIC
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
@@ -44,8 +45,10 @@ def text(name: str) -> str:
     return f"int table[100]; {HEAD} {{ int pos = -1; {CASES[name]} out[0] = pos; }}"
 
 
-def done(name: str) -> OffloadedRoutine:
-    return lx.loads(text(name))["f"].offload(contract=False)
+def done(name: str, *parts: int) -> OffloadedRoutine:
+    """Offloaded; cut at so many iterations."""
+    limits = replace(GENERIC, search_parts=parts or GENERIC.search_parts)
+    return lx.loads(text(name))["f"].offload(contract=False, limits=limits)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -66,9 +69,8 @@ def test_as_the_c_program(name: str) -> None:
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("name", ["place", "descent", "of-what-is-computed"])
-def test_without_races(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searches, "PARTS", (20,))
-    plan = emit.kernel(done(name).derivation)
+def test_without_races(name: str) -> None:
+    plan = emit.kernel(done(name, 20).derivation)
     sizes = ({"n": n, "key": key} for n in (1, 2, 37) for key in (5, 1000000))
     given = [arguments(plan.start, s, 5) for s in sizes]
     before = copy.deepcopy(given)
@@ -91,10 +93,9 @@ def test_in_the_executor_of_groups(name: str) -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", ["of-what-is-computed"])
-def test_in_parts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_parts(name: str) -> None:
     """What is behind a part with a hit is not asked, and what is in front of one is."""
-    monkeypatch.setattr(searches, "PARTS", (7, 300))
-    plan = emit.kernel(done(name).derivation, fp=SEPARATE)
+    plan = emit.kernel(done(name, 7, 300).derivation, fp=SEPARATE)
     assert sum("first_before" in k.text for k in plan.kernels) >= 2
     compiled, reference = (
         CompiledKernel(plan, choose()),
@@ -184,7 +185,7 @@ def test_a_flag_that_loses_its_value_ends_no_search() -> None:
     body = "unsigned char go = 0; for (i = 0; i < n && !go; i++) if (a[i] > 3) go = 256;"
     head = "void f(int n, const int a[restrict n], int out[restrict 1])"
     fn = lx.loads(f"{head} {{ int i; {body} out[0] = i; }}")["f"].function
-    assert searches_as_reductions(fn).fn is fn
+    assert searches_as_reductions(fn, GENERIC.search_parts).fn is fn
 
 
 def test_a_search_in_a_parallel_loop_stops_at_its_hit() -> None:

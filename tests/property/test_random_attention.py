@@ -141,13 +141,13 @@ def check(seed: int) -> Counter[str]:
     return Counter(["one kernel"])
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 20))
+@pytest.mark.parametrize("seed", range(0, 40, 10))
 def test_random_attention(seed: int) -> None:
-    found = sum((check(n) for n in range(seed, seed + 20)), Counter[str]())
-    assert found["one kernel"] >= 10, found
+    found = sum((check(n) for n in range(seed, seed + 10)), Counter[str]())
+    assert found["one kernel"] >= 5, found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1300, 20))
+@pytest.mark.parametrize("seed", range(1000, 1160, 20))
 def test_many_random_attention(seed: int) -> None:
     sum((check(n) for n in range(seed, seed + 20)), Counter[str]())

@@ -194,7 +194,7 @@ def test_kernels_agree(block: int) -> None:
     limits = PROFILES["generic"]
     costs = replace(limits.costs, scan_terms=6, chained_terms=6, look_back=3, combined_alone=2)
     done = Counter[str]()
-    for seed in range(block * 60, block * 60 + (60 if block else 15)):
+    for seed in range(block * 60, block * 60 + (60 if block else 10)):
         small = replace(limits, costs=costs, forward_progress=seed % 2 == 1)
         try:
             made = lx.loads(program(seed))["f"].offload(contract=False, limits=small)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from loopxform import loads
-from loopxform.prepare import searches
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.while_loops import whole_loops
+from loopxform.targets.target import GENERIC
 from loopxform.verify.interp import Program
 
 PROPERTIES = (
@@ -61,15 +61,15 @@ def arguments(rng: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_random_searches(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_searches(part: int) -> None:
     """Every other one is cut into parts."""
-    counts, whole = Counter[str](), searches.PARTS
+    counts = Counter[str]()
     for seed in range(80):
-        monkeypatch.setattr(searches, "PARTS", (2, 5) if seed % 2 else whole)
+        parts = (2, 5) if seed % 2 else GENERIC.search_parts
         rng = random.Random(f"{part} {seed}")
         source = text(rng)
         fn = loads(source)["f"].function
-        found = searches_as_reductions(fn)
+        found = searches_as_reductions(fn, parts)
         counts["left"] += bool(found.left)
         if found.fn is fn:
             continue

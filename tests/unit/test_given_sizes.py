@@ -6,7 +6,7 @@ import pytest
 
 from loopxform.cli.options import numbers
 from loopxform.errors import UsageError
-from loopxform.schedule.tiling_options import fixed_sizes
+from loopxform.schedule.option_values import fixed_sizes
 
 GIVEN = {
     "M=5": {"M": 5},

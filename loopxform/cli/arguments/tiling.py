@@ -8,8 +8,9 @@ from typing import Any
 
 from loopxform.cli.arguments.common import add_floating_point
 from loopxform.schedule import tiling_options
+from loopxform.schedule.option_values import FLAG
 from loopxform.schedule.params import RECIPES
-from loopxform.schedule.tiling_options import FLAG, OPTIONS, TilingOption
+from loopxform.schedule.tiling_options import OPTIONS, TilingOption
 from loopxform.targets.profile import PROFILES
 
 GROUPS: Mapping[str, tuple[str, ...]] = {

@@ -49,6 +49,23 @@ def options() -> Parser:
     g.add_argument("--offload", action="store_true", help=help)
     help = f"options that vary besides sizes, or all: {', '.join(tiling_options.TUNED)}"
     g.add_argument("--tune", metavar="NAME,...", help=help)
+    _add_how(p)
+    _add_sharing(p)
+    o = p.add_argument_group("output")
+    o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
+    help = (
+        "write what was found for everybody, to send it to us: an entry of loopxform/targets/tuned"
+    )
+    o.add_argument("--contribute", metavar="FILE.toml", help=help)
+    o.add_argument("--json", metavar="FILE", help="save every measurement; - prints them")
+    tiling.add_sizes(p)
+    tiling.add_details(p)
+    add_floating_point(tiling.titled(p, tiling.NUMBERS), "(contract)")
+    tiling.add_device(p)
+    return p
+
+
+def _add_how(p: Parser) -> None:
     h = p.add_argument_group("how")
     help = "measurements: a number, a share of the legal candidates, or a time (5%%, at least 20)"
     h.add_argument("--budget", default=BUDGET, metavar="N|P%%|Ns|Nm", help=help)
@@ -70,6 +87,9 @@ def options() -> Parser:
     h.add_argument("--tree", action="store_true", help=help)
     h.add_argument("--dot", action="store_true", help="the same as a graph for Graphviz")
     running.add_inputs(h)
+
+
+def _add_sharing(p: Parser) -> None:
     m = p.add_argument_group("several processes and machines")
     help = (
         "measure the first of two shares (1/2), and write it to NAME.shard1of2.jsonl for tune merge"
@@ -78,15 +98,3 @@ def options() -> Parser:
     help = "a folder in which processes with the same command line share the work"
     m.add_argument("--shared", metavar="DIR", help=help)
     add_dask(m, "measure, each on a device of its own")
-    o = p.add_argument_group("output")
-    o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
-    help = (
-        "write what was found for everybody, to send it to us: an entry of loopxform/targets/tuned"
-    )
-    o.add_argument("--contribute", metavar="FILE.toml", help=help)
-    o.add_argument("--json", metavar="FILE", help="save every measurement; - prints them")
-    tiling.add_sizes(p)
-    tiling.add_details(p)
-    add_floating_point(tiling.titled(p, tiling.NUMBERS), "(contract)")
-    tiling.add_device(p)
-    return p

@@ -76,6 +76,7 @@ TIMES = (
         ('[tile_times]\n"16x16 8x8" = [1, 1, -1]', TIMES, ""),
         ('smaller_tiles = "Tk*2"', CHANGES, 'smaller_tiles = ["Ty*1/2 Tk*2"]'),
         ('packed_tiles = ["Tz*2"]', CHANGES, ""),
+        ("search_parts = [9, 4]", "search_parts must be numbers that grow", "[4194304, 67108864]"),
         ("costs = 4", "costs must be a table", "[costs]"),
         ("[costs]\nlocal = 1", "there is no key 'local' in [costs]", "local_read"),
         ("[costs]\ncached = 1.5", "cached must be a whole number from 1 on, not 1.5", ""),
