@@ -120,7 +120,7 @@ class _Finder(Generic[T]):
         if part is not None and not _has_loops(part) and not self.has_scop:
             return
         own = (i for i in self.owner.body.items if not self.original.does_nothing(i))
-        if self.has_scop and any(map(self._aside, own)):
+        if (self.has_scop and any(map(self._aside, own))) or self.original.has_data(self.owner):
             whole = None
         if part is not None and whole is not None and part.function.returns is None:
             why = self._take(whole, part)

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from loopxform.analysis.inspector import Inspected
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
 from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
+from loopxform.api.data_calls import inserts, newest, require_places
 from loopxform.api.dead_branches import dead_loops
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
@@ -222,6 +223,7 @@ def offload_file(
             for routine in routines:
                 _require_tiled(routine, made)
             _require_free(made)
+            require_places(original, made.text, original.data)
         return made
 
 
@@ -276,21 +278,24 @@ def _defined(file: SourceFile) -> list[str]:
 
 def _inserts(made: OffloadedFile) -> list[Insert]:
     text, regions, conditionals = made.text, made.regions, made.original.conditionals
-    if not regions:
+    owners = {r.region.owner.begin: (r.region.owner.name, r.region.owner.end) for r in regions}
+    owners |= {d.begin: (d.placed.function.decl.name, d.last) for d in made.original.data}
+    if not owners:
         return []
-    owners = {r.region.owner.begin: r.region.owner for r in regions}
     above_all = _AboveAll(made, text.above(conditionals.above(list(owners))))
+    calls = inserts(text, made.original.data)
     out = [Insert(above_all.at, tuple(above_all.headers()))]
-    for begin, owner in sorted(owners.items()):
-        own = [r for r in regions if r.region.owner is owner]
-        macro = f"LX_OTHER_TEXT_OF_{owner.name}"
-        asked = tuple(conditionals.questions(macro, begin, owner.end))
+    for begin, (name, last) in sorted(owners.items()):
+        own = [r for r in regions if r.region.owner.begin == begin]
+        macro = f"LX_OTHER_TEXT_OF_{name}"
+        asked = tuple(conditionals.questions(macro, begin, last))
         lines = [x for r in own for x in above_all.entry(r)]
         out.append(Insert(text.above(begin), (*lines, *asked)))
-        for r in own:
-            start, end = text.before(r.region.start), text.after(r.region.end)
-            wrapping = _wrapping(r, start, end, " LX_TIMED")
-            out += [_unless(macro, x) for x in wrapping] if asked else wrapping
+        alone = [x for d, x in calls if d.begin == begin and d.placed.governed is None]
+        around = [x for d, x in calls if d.begin == begin and d.placed.governed is not None]
+        inside = [x for r in own for x in _launching(text, r)]
+        every = [*alone, *inside, *around]
+        out += [_unless(macro, x) for x in every] if asked else every
     marked = tuple(line for m in above_all.known for line in m.lines)
     return [Insert(text.start, (_HEAD, *marked)), *out]
 
@@ -331,10 +336,17 @@ class _AboveAll:
         return [*lines, *apart(same, macros, self.behind, r.configured.names)]
 
 
+def _launching(text: Text, r: OffloadedRegion) -> list[Insert]:
+    """The launches in front of the loops of a region."""
+    start, end = text.before(r.region.start), text.after(r.region.end)
+    return _wrapping(r, start, end, " LX_TIMED")
+
+
 def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list[Insert]:
     """What stands around the loops of a region; `timed` is a declaration of the host's own."""
     r = x.region
-    head = f"{{ if (!lx_try_{r.name}({', '.join(r.arguments)})) {{{timed}"
+    given = [newest(a) for a in r.arguments] if timed else r.arguments
+    head = f"{{ if (!lx_try_{r.name}({', '.join(given)})) {{{timed}"
     return [Insert(start, (head,)), Insert(end, ("}}",), closes=True)]
 
 

@@ -1,11 +1,12 @@
 """Proofs that a file with wrappings in it says what it says without them.
 
 { if (!f(n, x, &s)) { statements } }
+{ f(); statements }                      f();
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -75,6 +76,53 @@ def _inside(x: c_ast.Node, wrapped: _Wrapped) -> list[c_ast.Node]:
             return inner
         case _:
             return [x]
+
+
+def is_marked(
+    plain: c_ast.FileAST, other: c_ast.FileAST, marks: Mapping[str, Sequence[c_ast.Node]]
+) -> bool:
+    """Whether `other` says what `plain` says on the same lines, but for calls that begin a block of
+    the statements given with them, or stand alone; `other` is changed."""
+    found: dict[str, list[Sequence[c_ast.Node]]] = {name: [] for name in marks}
+    _unmark(other, found)
+    return _same(plain, other) and all(
+        len(found[name]) == 1 and _all_same(nodes, found[name][0]) for name, nodes in marks.items()
+    )
+
+
+def _unmark(node: c_ast.Node, found: dict[str, list[Sequence[c_ast.Node]]]) -> None:
+    """Takes the calls away, and the blocks that they begin."""
+    for x in every(node):
+        slot = "stmts" if isinstance(x, c_ast.Case | c_ast.Default) else "block_items"
+        items = getattr(x, slot, None)
+        if items:
+            setattr(x, slot, list(_unmarked(items, found)))
+
+
+def _unmarked(
+    items: Sequence[c_ast.Node], found: dict[str, list[Sequence[c_ast.Node]]]
+) -> Iterator[c_ast.Node]:
+    for s in items:
+        name = _called(s)
+        first = s.block_items[0] if isinstance(s, c_ast.Compound) and s.block_items else None
+        begins = _called(first)
+        if name in found:
+            found[name].append(())
+        elif isinstance(s, c_ast.Compound) and begins in found:
+            inner = list(_unmarked(s.block_items[1:], found))
+            found[begins].append(inner)
+            yield from inner
+        else:
+            yield s
+
+
+def _called(node: c_ast.Node | None) -> str:
+    """The function that a statement calls without arguments."""
+    match node:
+        case c_ast.FuncCall(name=c_ast.ID(name=str() as name), args=None):
+            return name
+        case _:
+            return ""
 
 
 def _argument(node: c_ast.Node) -> str:
