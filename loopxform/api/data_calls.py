@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 
+from loopxform.analysis.missing_updates import Missing
 from loopxform.codegen.host.splice import Insert, Text
 from loopxform.codegen.render import c_literal
 from loopxform.errors import InputError
@@ -38,9 +39,33 @@ def inserts(text: Text, data: Sequence[DataText]) -> list[tuple[DataText, Insert
     return out
 
 
-def require_places(original: Original, text: Text, data: Sequence[DataText]) -> None:
+def questions(
+    original: Original, text: Text, missing: Sequence[Missing]
+) -> list[tuple[int, Insert]]:
+    """What LOOPXFORM_VERIFY asks in front of statements of the host that may need an update, with
+    where their functions begin."""
+    plain = {
+        s.name for d in original.data for _, s in d.placed.directive.sections if s.array == s.name
+    }
+    out: dict[tuple[int, str], Insert] = {}
+    begins: dict[int, int] = {}
+    for m in missing:
+        if m.side != "host" or m.loc is None or m.array not in plain:
+            continue
+        found = original.statement_at(m.loc)
+        if found is not None:
+            begin, start = found
+            at = text.before(start)
+            line = f"lx_verify({c_literal(f'{m.loc.file}:{m.loc.line}')}, &({m.array})[0]);"
+            out.setdefault((at, line), Insert(at, (line,)))
+            begins[at] = begin
+    return [(begins[at], x) for (at, _), x in out.items()]
+
+
+def require_places(original: Original, text: Text, missing: Sequence[Missing]) -> None:
     """Raises InputError where calls in the places of the directives would change what the rest of
     the file says."""
+    data = original.data
     marks: dict[str, Sequence[c_ast.Node]] = {}
     marked: list[Insert] = []
     for number, d in enumerate(data):
@@ -52,6 +77,9 @@ def require_places(original: Original, text: Text, data: Sequence[DataText]) -> 
             marked.append(Insert(text.before(d.start), (f"{{ {name}();",)))
             marked.append(Insert(text.after(d.end), ("}",), closes=True))
             marks[name] = d.nodes
+    for n, (_, x) in enumerate(questions(original, text, missing)):
+        marked.append(Insert(x.at, (f"lx_question_{n}();",)))
+        marks[f"lx_question_{n}"] = ()
     if data and not original.says(text.proof(marked), marks):
         raise InputError(
             "where the statements around data directives begin and end is hidden by macros",

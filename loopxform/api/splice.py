@@ -12,9 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from loopxform.analysis.inspector import Inspected
+from loopxform.analysis.missing_updates import Missing, missing_updates
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
 from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
-from loopxform.api.data_calls import inserts, newest, require_places
+from loopxform.api.data_calls import inserts, newest, questions, require_places
 from loopxform.api.dead_branches import dead_loops
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
@@ -139,6 +140,13 @@ class OffloadedFile(Shown):
         return tuple(e for _, e in self.left if isinstance(e, InternalError))
 
     @cached_property
+    def missing(self) -> tuple[Missing, ...]:
+        """The updates that are missing in functions with data directives."""
+        taken = {loop.loc for loop, is_taken in self.loops if is_taken}
+        flows = (f for name, f in self.file.parsed.data.items() if name in self.asked)
+        return tuple(m for f in flows for m in missing_updates(f, taken.__contains__))
+
+    @cached_property
     def text(self) -> Text:
         """The user's text."""
         o = self.original
@@ -223,7 +231,7 @@ def offload_file(
             for routine in routines:
                 _require_tiled(routine, made)
             _require_free(made)
-            require_places(original, made.text, original.data)
+            require_places(original, made.text, made.missing)
         return made
 
 
@@ -284,6 +292,7 @@ def _inserts(made: OffloadedFile) -> list[Insert]:
         return []
     above_all = _AboveAll(made, text.above(conditionals.above(list(owners))))
     calls = inserts(text, made.original.data)
+    asking = questions(made.original, text, made.missing)
     out = [Insert(above_all.at, tuple(above_all.headers()))]
     for begin, (name, last) in sorted(owners.items()):
         own = [r for r in regions if r.region.owner.begin == begin]
@@ -294,7 +303,7 @@ def _inserts(made: OffloadedFile) -> list[Insert]:
         alone = [x for d, x in calls if d.begin == begin and d.placed.governed is None]
         around = [x for d, x in calls if d.begin == begin and d.placed.governed is not None]
         inside = [x for r in own for x in _launching(text, r)]
-        every = [*alone, *inside, *around]
+        every = [*alone, *(x for at, x in asking if at == begin), *inside, *around]
         out += [_unless(macro, x) for x in every] if asked else every
     marked = tuple(line for m in above_all.known for line in m.lines)
     return [Insert(text.start, (_HEAD, *marked)), *out]

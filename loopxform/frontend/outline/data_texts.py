@@ -59,3 +59,13 @@ def _items(block: Block) -> Iterator[tuple[Item, c_ast.Pragma]]:
         pragma = next((n for n in item.nodes if is_directive(n)), None)
         if pragma is not None:
             yield item, pragma
+
+
+def innermost(block: Block, at: int, is_free: Callable[[int], bool]) -> int | None:
+    """The beginning of the innermost statement at a place, of those whose own place `is_free`."""
+    for item in block.items:
+        if item.start <= at < item.end:
+            inner = (innermost(b, at, is_free) for b in item.bodies)
+            own = item.start if is_free(item.start) else None
+            return next((x for x in inner if x is not None), own)
+    return None

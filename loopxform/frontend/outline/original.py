@@ -19,7 +19,7 @@ from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
-from loopxform.frontend.outline.data_texts import DataText, data_texts
+from loopxform.frontend.outline.data_texts import DataText, data_texts, innermost
 from loopxform.frontend.outline.loops import Loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
@@ -240,6 +240,21 @@ class Original:
         found = data_directives(self.ast, self._places)
         texts = ((d.begin, d.end, d.body) for d in self.definitions.values())
         return data_texts(found, texts, self.unlike)
+
+    def statement_at(self, loc: Loc) -> tuple[int, int] | None:
+        """Where the function begins that has a place of the file, and the innermost statement there
+        which others may stand in front of; None where that is not known."""
+        if loc.file != self.path:
+            return None
+        lines = self.text.splitlines(keepends=True)
+        at = sum(map(len, lines[: loc.line - 1])) + loc.column - 1
+        for d in self.definitions.values():
+            if d.begin <= at < d.end:
+                start = innermost(
+                    d.body, at, lambda i: self.text[:i].rstrip()[-1:] in ("{", "}", ";")
+                )
+                return None if start is None else (d.begin, start)
+        return None
 
     def outlined(self, r: Region) -> Outlined:
         """Raises NotModelled."""
