@@ -86,7 +86,17 @@ def is_marked(
     found: dict[str, list[Sequence[c_ast.Node]]] = {name: [] for name in marks}
     _unmark(other, found)
     return _same(plain, other) and all(
-        len(found[name]) == 1 and _all_same(nodes, found[name][0]) for name, nodes in marks.items()
+        len(found[name]) == 1 and _ends_with(found[name][0], nodes) for name, nodes in marks.items()
+    )
+
+
+def _ends_with(items: Sequence[c_ast.Node], nodes: Sequence[c_ast.Node]) -> bool:
+    """Whether these nodes stand behind nothing but pragmas: text cannot be put between two."""
+    first = len(items) - len(nodes)
+    return (
+        first >= 0
+        and all(isinstance(x, c_ast.Pragma) for x in items[:first])
+        and _all_same(nodes, items[first:])
     )
 
 
