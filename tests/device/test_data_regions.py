@@ -146,11 +146,11 @@ def test_from_c(kernels: Path) -> None:
     assert (found.stdout, found.stderr) == (run_app(kernels / "plain").stdout, "")
 
 
-@pytest.mark.parametrize("host", ["never", "always", "200"])
-def test_versions_of_the_host_bring_back_what_they_need(kernels: Path, host: str) -> None:
-    """With 200 operations some calls are the host's and some are not."""
-    plain, app = built(kernels, f"host_{host}", random_program(1, 6))
-    require_same(plain, app, LOOPXFORM_HOST=host, LOOPXFORM_VERIFY="1")
+def test_versions_of_the_host_bring_back_what_they_need(kernels: Path) -> None:
+    """With 200 operations some calls are the host's and some are not; no update is missing."""
+    plain, app = built(kernels, "hosts", random_program(1, 8))
+    for host in ("never", "always", "200"):
+        require_same(plain, app, LOOPXFORM_HOST=host, LOOPXFORM_VERIFY="1")
 
 
 def agree(kernels: Path, seed: int) -> None:
@@ -159,12 +159,8 @@ def agree(kernels: Path, seed: int) -> None:
         require_same(plain, app, LOOPXFORM_HOST=host)
 
 
-def test_a_random_program(kernels: Path) -> None:
-    agree(kernels, 2)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3, 7))
+@pytest.mark.parametrize("seed", range(2, 6))
 def test_random_programs(kernels: Path, seed: int) -> None:
     agree(kernels, seed)
 
@@ -294,7 +290,7 @@ def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 12])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 25])
 def test_any_call_of_opencl_may_fail_once(failing: Path, step: int) -> None:
     """What the device alone has is not lost: a call is made again, or what it changed put back."""
     every = FAILING.replace("forever < 2", "forever < 1").replace("from++", f"from += {step}")

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -26,6 +26,7 @@ class Wrapping:
 
 _Wrapped = dict[str, list[Wrapping]]
 """What was found, by the function that is called."""
+_Marked = dict[str, list[Sequence[c_ast.Node]]]
 
 
 def is_wrapped(plain: c_ast.FileAST, other: c_ast.FileAST, wanted: Mapping[str, Wrapping]) -> bool:
@@ -83,8 +84,8 @@ def is_marked(
 ) -> bool:
     """Whether `other` says what `plain` says on the same lines, but for calls that begin a block of
     the statements given with them, or stand alone; `other` is changed."""
-    found: dict[str, list[Sequence[c_ast.Node]]] = {name: [] for name in marks}
-    _unmark(other, found)
+    found: _Marked = {name: [] for name in marks}
+    _unmark(other, found, {name for name, nodes in marks.items() if nodes})
     return _same(plain, other) and all(
         len(found[name]) == 1 and _ends_with(found[name][0], nodes) for name, nodes in marks.items()
     )
@@ -100,17 +101,17 @@ def _ends_with(items: Sequence[c_ast.Node], nodes: Sequence[c_ast.Node]) -> bool
     )
 
 
-def _unmark(node: c_ast.Node, found: dict[str, list[Sequence[c_ast.Node]]]) -> None:
-    """Takes the calls away, and the blocks that they begin."""
+def _unmark(node: c_ast.Node, found: _Marked, blocks: Set[str]) -> None:
+    """Takes the calls away, and the `blocks` that they begin."""
     for x in every(node):
         slot = "stmts" if isinstance(x, c_ast.Case | c_ast.Default) else "block_items"
         items = getattr(x, slot, None)
         if items:
-            setattr(x, slot, list(_unmarked(items, found)))
+            setattr(x, slot, list(_unmarked(items, found, blocks)))
 
 
 def _unmarked(
-    items: Sequence[c_ast.Node], found: dict[str, list[Sequence[c_ast.Node]]]
+    items: Sequence[c_ast.Node], found: _Marked, blocks: Set[str]
 ) -> Iterator[c_ast.Node]:
     for s in items:
         name = _called(s)
@@ -118,8 +119,8 @@ def _unmarked(
         begins = _called(first)
         if name in found:
             found[name].append(())
-        elif isinstance(s, c_ast.Compound) and begins in found:
-            inner = list(_unmarked(s.block_items[1:], found))
+        elif isinstance(s, c_ast.Compound) and begins in blocks:
+            inner = list(_unmarked(s.block_items[1:], found, blocks))
             found[begins].append(inner)
             yield from inner
         else:
