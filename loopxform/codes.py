@@ -225,6 +225,12 @@ CODES: dict[str, str] = {
     "LX234": "No C compiler is there to look at elements that are subscripts.",
     "LX251": "Qualifiers, or static, stand in brackets that are not the first of a parameter: C "
     "does not allow them there, and compilers refuse the file.",
+    "LX255": "A data directive (`#pragma loopxform data`, `enter data`, `exit data`, `update`) "
+    "that says nothing meaningful, or stands where it cannot; docs/data.md.",
+    "LX256": "Host and device each have an array, and an update is missing between them: the other "
+    "side reads what is out of date (a warning).",
+    "LX257": "A data region that a jump leaves, or a data directive that cannot be written as "
+    "calls; of a loop that stays on the host, that such a directive stands in it.",
     # OpenMP: what a pragma claims is wrong
     "LX300": "A data race: two iterations that may run at the same time touch the same variable or "
     "element, one of them writing, and nothing keeps them apart.",

@@ -14,6 +14,7 @@ from loopxform.api.verdicts import verdicts
 from loopxform.errors import AnnotationError, InputError, UsageError
 from loopxform.frontend import Parsed
 from loopxform.ir.annotations import Annotation, left_alone
+from loopxform.ir.data_flow import directives
 from loopxform.ir.nodes import Function, Opaque
 from loopxform.ir.visit import at, walk
 from loopxform.source import Loc
@@ -99,6 +100,13 @@ def require_asserted(routine: SourceRoutine) -> None:
 def require_wanted(routine: SourceRoutine) -> None:
     """Raises InputError where something of the function is to stay on the host."""
     fn = routine.function
+    for d in directives(routine.file.parsed.data.get(fn.name, ())):
+        raise InputError(
+            f"a data directive stands in '{fn.name}', which only the whole file keeps",
+            loc=d.loc,
+            code="LX257",
+            help="use loopxform offload FILE.c, or move the loops into a function of their own",
+        )
     for path, s in walk(fn.body):
         a = left_alone(routine.annotations, path, s)
         if a is None:

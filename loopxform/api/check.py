@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from loopxform.analysis.dependence import Dependence
 from loopxform.analysis.matrix import Matrix, matrix
+from loopxform.analysis.missing_updates import Missing, missing_updates
 from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import Asserted, asserted
@@ -130,6 +132,16 @@ class CheckedFunction(Shown):
         matrices = tuple(m for m in found if m.path in judged)
         return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
 
+    @cached_property
+    def missing(self) -> tuple[Missing, ...]:
+        """Updates that are missing between its data directives, where the device runs every loop
+        that is parallel, or holds one that is."""
+        flow = self.routine.file.parsed.data.get(self.name, ())
+        spread = [v.path for v in self.loops if v.parallel not in ("no", "unknown")]
+        known = (v for v in self.loops if v.parallel != "unknown")
+        taken = {v.loc for v in known if any(p[: len(v.path)] == v.path for p in spread)}
+        return missing_updates(flow, taken.__contains__)
+
     @property
     def name(self) -> str:
         """The name of the function."""
@@ -184,6 +196,7 @@ class CheckedFunction(Shown):
         said: dict[str, object] = {"macros": list(self.macros)} if self.macros else {}
         said |= {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
         said |= {"openmp": [c.json() for c in self.others]} if self.others else {}
+        said |= {"missing_updates": [m.json() for m in self.missing]} if self.missing else {}
         notes = [m.note for m in self.matrices if m.note]
         noted = {"notes": notes} if notes else {}
         return {

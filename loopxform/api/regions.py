@@ -19,6 +19,7 @@ from loopxform.api.dead_branches import without_dead_branches
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region, marks_scop
+from loopxform.frontend.pragmas.data_regions import is_directive
 from loopxform.ir.nodes import Decl, For, Opaque
 from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import walk
@@ -120,7 +121,7 @@ class _Finder(Generic[T]):
         if part is not None and not _has_loops(part) and not self.has_scop:
             return
         own = (i for i in self.owner.body.items if not self.original.does_nothing(i))
-        if self.has_scop and any(map(self._aside, own)):
+        if (self.has_scop and any(map(self._aside, own))) or self.original.has_data(self.owner):
             whole = None
         if part is not None and whole is not None and part.function.returns is None:
             why = self._take(whole, part)
@@ -231,7 +232,8 @@ class _Finder(Generic[T]):
         bodies = [(x.items, partial(self._block, x)) for x in item.bodies]
         if not is_known and self._each(bodies):
             return True
-        if isinstance(why, LoopxformError) and self.original.has_loop(item):
+        told = any(map(is_directive, item.nodes))  # what is behind it says why it stays
+        if isinstance(why, LoopxformError) and self.original.has_loop(item) and not told:
             why.loc = why.loc or self.original.first_loop([item])
             self._leave(why)
         return False

@@ -12,8 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from loopxform.analysis.inspector import Inspected
+from loopxform.analysis.missing_updates import Missing, missing_updates
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
 from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
+from loopxform.api.data_calls import inserts, newest, questions, require_places
 from loopxform.api.dead_branches import dead_loops
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
@@ -138,6 +140,13 @@ class OffloadedFile(Shown):
         return tuple(e for _, e in self.left if isinstance(e, InternalError))
 
     @cached_property
+    def missing(self) -> tuple[Missing, ...]:
+        """The updates that are missing in functions with data directives."""
+        taken = {loop.loc for loop, is_taken in self.loops if is_taken}
+        flows = (f for name, f in self.file.parsed.data.items() if name in self.asked)
+        return tuple(m for f in flows for m in missing_updates(f, taken.__contains__))
+
+    @cached_property
     def text(self) -> Text:
         """The user's text."""
         o = self.original
@@ -222,6 +231,7 @@ def offload_file(
             for routine in routines:
                 _require_tiled(routine, made)
             _require_free(made)
+            require_places(original, made.text, made.missing)
         return made
 
 
@@ -276,21 +286,25 @@ def _defined(file: SourceFile) -> list[str]:
 
 def _inserts(made: OffloadedFile) -> list[Insert]:
     text, regions, conditionals = made.text, made.regions, made.original.conditionals
-    if not regions:
+    owners = {r.region.owner.begin: (r.region.owner.name, r.region.owner.end) for r in regions}
+    owners |= {d.begin: (d.placed.function.decl.name, d.last) for d in made.original.data}
+    if not owners:
         return []
-    owners = {r.region.owner.begin: r.region.owner for r in regions}
     above_all = _AboveAll(made, text.above(conditionals.above(list(owners))))
+    calls = inserts(text, made.original.data)
+    asking = questions(made.original, text, made.missing)
     out = [Insert(above_all.at, tuple(above_all.headers()))]
-    for begin, owner in sorted(owners.items()):
-        own = [r for r in regions if r.region.owner is owner]
-        macro = f"LX_OTHER_TEXT_OF_{owner.name}"
-        asked = tuple(conditionals.questions(macro, begin, owner.end))
+    for begin, (name, last) in sorted(owners.items()):
+        own = [r for r in regions if r.region.owner.begin == begin]
+        macro = f"LX_OTHER_TEXT_OF_{name}"
+        asked = tuple(conditionals.questions(macro, begin, last))
         lines = [x for r in own for x in above_all.entry(r)]
         out.append(Insert(text.above(begin), (*lines, *asked)))
-        for r in own:
-            start, end = text.before(r.region.start), text.after(r.region.end)
-            wrapping = _wrapping(r, start, end, " LX_TIMED")
-            out += [_unless(macro, x) for x in wrapping] if asked else wrapping
+        alone = [x for d, x in calls if d.begin == begin and d.placed.governed is None]
+        around = [x for d, x in calls if d.begin == begin and d.placed.governed is not None]
+        inside = [x for r in own for x in _launching(text, r)]
+        every = [*alone, *(x for at, x in asking if at == begin), *inside, *around]
+        out += [_unless(macro, x) for x in every] if asked else every
     marked = tuple(line for m in above_all.known for line in m.lines)
     return [Insert(text.start, (_HEAD, *marked)), *out]
 
@@ -331,10 +345,17 @@ class _AboveAll:
         return [*lines, *apart(same, macros, self.behind, r.configured.names)]
 
 
+def _launching(text: Text, r: OffloadedRegion) -> list[Insert]:
+    """The launches in front of the loops of a region."""
+    start, end = text.before(r.region.start), text.after(r.region.end)
+    return _wrapping(r, start, end, " LX_TIMED")
+
+
 def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list[Insert]:
     """What stands around the loops of a region; `timed` is a declaration of the host's own."""
     r = x.region
-    head = f"{{ if (!lx_try_{r.name}({', '.join(r.arguments)})) {{{timed}"
+    given = [newest(a) for a in r.arguments] if timed else r.arguments
+    head = f"{{ if (!lx_try_{r.name}({', '.join(given)})) {{{timed}"
     return [Insert(start, (head,)), Insert(end, ("}}",), closes=True)]
 
 

@@ -70,7 +70,7 @@ def _text(o: Outcome, paint: Paint) -> Iterator[str]:
 
 def _report(o: Outcome, paint: Paint) -> Iterator[str]:
     for r in o.reports:
-        judged = r.loops or r.claims or r.asserted
+        judged = r.loops or r.claims or r.asserted or any(f.missing for f in r.functions)
         if not judged:
             yield check_text.without_loops(r)
         for f in r.functions if judged else ():

@@ -41,6 +41,7 @@ def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) 
         out += [f"        {_assertion(a, v, paint)}" for a in f.asserted if v in a.loops]
     out += [f"    {line}" for c in f.others for line in _claim(c, paint)]
     out += [f"{a.annotation.loc}: {a.annotation.text}: {a.why}" for a in f.asserted if not a.loops]
+    out += [f"    line {m.loc.line if m.loc else '?'}: {m.message}; {m.help}" for m in f.missing]
     out += _builds(f.macros) if f.loops else []
     lines = {v.path: v.line for v in f.loops}
     for m in f.matrices:

@@ -1,7 +1,7 @@
 """What `check` fails for or warns of, one object each, whatever the format.
 
 wrong     an OpenMP claim or an annotation that does not hold            exit status 1
-doubt     an OpenMP claim that is not proven                             exit status 0
+doubt     an OpenMP claim that is not proven, an update that is missing   exit status 0
 unread    C that cannot be read, so that nothing is known of it          exit status 2
 """
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Literal, TypeAlias
 
+from loopxform.analysis.missing_updates import CODE, Missing
 from loopxform.analysis.openmp.claim import Doubt
 from loopxform.analysis.openmp.claim import Finding as Defect
 from loopxform.api.annotated import Asserted
@@ -90,7 +91,9 @@ def _numbers(loc: Loc) -> tuple[str, int, int]:
 def _of_function(file: str, f: CheckedFunction) -> Iterator[Finding]:
     sources = f.routine.file.parsed.sources
 
-    def made(kind: Kind, x: Defect | Doubt | Asserted, loc: Loc | None, **named: str) -> Finding:
+    def made(
+        kind: Kind, x: Defect | Doubt | Asserted | Missing, loc: Loc | None, **named: str
+    ) -> Finding:
         text = shortened(sources.line(loc) if loc else None)
         return Finding(kind, loc=loc, file=file, function=f.name, text=text, source=x, **named)
 
@@ -103,6 +106,8 @@ def _of_function(file: str, f: CheckedFunction) -> Iterator[Finding]:
             text = f"omp {c.text} is not proven: {d.message}"
             named = {"code": d.code, "message": text, "loop": loop, "about": _about(d)}
             yield made("doubt", d, d.loc or c.loc, **named)
+    for m in f.missing:
+        yield made("doubt", m, m.loc, code=CODE, message=m.message, about=m.array)
     for a in f.asserted:
         if not a.holds:
             error, loop = a.error(), _annotated(f, a)

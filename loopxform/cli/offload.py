@@ -157,7 +157,7 @@ def _require_all(done: OffloadedFile, names: list[str]) -> None:
         if name not in offloaded:
             whys = [e for n, e in offload_summary.by_work(done) if n == name]
             raise _reason(whys, _no_loops(done.file, name))
-    if not done.regions:
+    if not done.regions and not done.original.data:
         whys = [*done.broken, *(e for _, e in offload_summary.by_work(done))]
         raise _reason(whys, _no_loops(done.file, ""))
 

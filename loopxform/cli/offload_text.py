@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from loopxform.analysis.missing_updates import CODE
 from loopxform.api.offload import OffloadedRoutine
 from loopxform.api.splice import OffloadedFile, OffloadedRegion
 from loopxform.cli import permission_text, transfers_text
@@ -14,6 +15,7 @@ from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
+from loopxform.errors import InputError
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
@@ -31,6 +33,9 @@ def file_lines(done: OffloadedFile, *, whole: bool, paint: Paint = plain) -> Ite
     for name, why in done.left:
         left = f"left on the host, in '{name}'"
         yield users.in_error(why).render(done.file.parsed.sources, paint, left)
+    for m in done.missing:
+        error = InputError(m.message, loc=m.loc, code=CODE, help=m.help, width=len(m.array))
+        yield error.render(done.file.parsed.sources, paint, "warning")
 
 
 def named_place(r: OffloadedRegion, done: OffloadedFile) -> str:

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from loopxform import __version__
+from loopxform.analysis.missing_updates import CODE, Missing
 from loopxform.analysis.openmp.claim import Claim
 from loopxform.analysis.verdict import LoopVerdict
 from loopxform.api.annotated import Asserted
@@ -106,6 +107,7 @@ class _Run:
                 results += [self.loop(f, v) for v in f.loops]
                 results += [r for c in f.claims for r in self.claim(f, c)]
                 results += [self.assertion(f, a) for a in f.asserted]
+                results += [self.update(f, m) for m in f.missing]
             results += [self.answer(a) for a in answers]
         results += [self.gone(e) for e in self.compared.gone]
         notes = [self.notification(e) for e in errors]
@@ -175,6 +177,20 @@ class _Run:
         text = f"{error.message}."
         return self.result(
             error.code, "fail", text, place, function=f.name, related=related, source=a
+        )
+
+    def update(self, f: CheckedFunction, m: Missing) -> Json:
+        """An update that is missing between data directives."""
+        text, related = f"{m.message}; {m.help}.", [(m.other, "the other side")]
+        return self.result(
+            CODE,
+            "fail",
+            text,
+            m.loc,
+            level="warning",
+            function=f.name,
+            related=related if m.other else [],
+            source=m,
         )
 
     def answer(self, a: Answer) -> Json:

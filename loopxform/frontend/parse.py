@@ -11,6 +11,8 @@ from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend.lower.files import lower_file
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.pragmas.annotated import require_balance
+from loopxform.frontend.pragmas.data_regions import data_directives
+from loopxform.frontend.pragmas.data_uses import flows
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.text import gnu, languages
@@ -69,6 +71,8 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
     places = Places(source.files, reader.sources)
     tree = parse(gnu.normalise(source.text), places)
     require_balance(tree.ast, places)
+    directives = data_directives(tree.ast, places) if "loopxform" in source.text else ()
+    data = flows(tree.ast, directives, places) if directives else {}
     deciding = _deciding(source.events, reader.sources) if source.events else None
     lowered = lower_file(
         tree.ast,
@@ -97,6 +101,7 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         deciding,
         source.text,
         tuple(source.files),
+        data,
     )
 
 

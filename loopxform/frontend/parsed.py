@@ -7,6 +7,7 @@ from dataclasses import field
 from loopxform.errors import InternalError, LoopxformError
 from loopxform.frontend.text.deciding import Decisions
 from loopxform.ir.annotations import Annotation
+from loopxform.ir.data_flow import Flow
 from loopxform.ir.decisions import Event
 from loopxform.ir.directives import Directive
 from loopxform.ir.nodes import Unit
@@ -51,7 +52,8 @@ class Parsed:
     compiler defines that heeds them and the command line does not mention. `options` are those of
     the preprocessor, `text` is the contents where they were not read from the file. `deciding`
     tells what macros decided that no file defines, where they decided anything. `expanded` is the
-    text once it is preprocessed, with markers that number the `files`.
+    text once it is preprocessed, with markers that number the `files`. `data` says what functions
+    with data directives do with the arrays that these name.
     """
 
     unit: Unit
@@ -68,6 +70,7 @@ class Parsed:
     deciding: Decisions | None = None
     expanded: str = ""
     files: tuple[str, ...] = ()
+    data: dict[str, tuple[Flow, ...]] = field(default_factory=dict)
 
     def decisions(self, function: str, *, file: bool = False) -> tuple[Event, ...]:
         """What macros that no file defines decided of a function's text, or of the whole file."""

@@ -98,6 +98,7 @@ ASK(clEnqueueWriteBuffer,
 HOLD(clRetainContext, cl_context)
 HOLD(clRetainCommandQueue, cl_command_queue)
 HOLD(clRetainProgram, cl_program)
+HOLD(clRetainMemObject, cl_mem)
 RELEASE(clReleaseContext, cl_context)
 RELEASE(clReleaseCommandQueue, cl_command_queue)
 RELEASE(clReleaseProgram, cl_program)
@@ -118,6 +119,13 @@ MAKE(clCreateProgramWithBinary, cl_program,
       const unsigned char **binaries, cl_int *taken, cl_int *status),
      (c, n, d, sizes, binaries, taken, status))
 MAKE(clCreateKernel, cl_kernel, (cl_program p, const char *name, cl_int *status), (p, name, status))
+ASK(clEnqueueCopyBuffer,
+    (cl_command_queue q, cl_mem from, cl_mem to, size_t at, size_t into, size_t n, cl_uint w,
+     const cl_event *e, cl_event *done),
+    (q, from, to, at, into, n, w, e, done))
+MAKE(clCreateSubBuffer, cl_mem,
+     (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *r, cl_int *status),
+     (m, f, t, r, status))
 MAKE(clCreateBuffer, cl_mem, (cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *status),
      (c, f, n, h, status))
 

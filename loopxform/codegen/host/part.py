@@ -18,7 +18,7 @@ from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
 from loopxform.codegen.cexpr import HELPERS, Dialect
 from loopxform.codegen.host import control as host_control
-from loopxform.codegen.host import divisions, guards, prototypes, runtime, schedule
+from loopxform.codegen.host import divisions, guards, prototypes, runtime, schedule, stays
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.copied_buffers import HostBuffer, host_buffer
 from loopxform.codegen.host.embedded import rows
@@ -84,7 +84,9 @@ class HostPlan:
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
     that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among the
     `buffers` that pointers to rows lead to; the `inspector` is a function that finds out `ends` of
-    arrays, in their order; the `key_check` looks at subscripts that data decide."""
+    arrays, in their order; the `key_check` looks at subscripts that data decide. The host reads the
+    `struct_roots` to begin with, and the `inspected` arrays before kernels run, which
+    `may_end_half_way`."""
 
     name: str
     place: str
@@ -124,6 +126,9 @@ class HostPlan:
     overlaps: tuple[tuple[str, str], ...]
     cl_overlaps: tuple[tuple[str, str], ...]
     takes_for_granted: str
+    struct_roots: tuple[str, ...]
+    inspected: tuple[str, ...]
+    may_end_half_way: bool
     local_bytes: int
 
     @property
@@ -145,6 +150,11 @@ class HostPlan:
     def moved(self) -> tuple[str, ...]:
         """The arrays of the device that the control flow reads, or has the host work on."""
         return tuple(dict.fromkeys((*self.flags, *(m for x in self.in_order for m in x.devices))))
+
+    @property
+    def touches_are_known(self) -> bool:
+        """Whether the scalars say which memory the loops touch."""
+        return not (self.ends or self.rows)
 
     @property
     def source(self) -> str:
@@ -257,6 +267,9 @@ def host_plan(
         overlaps=tuple(guards.overlaps(fn, guards.meeting(fn), inside.texts)),
         cl_overlaps=tuple(guards.written_pairs(plan.buffers)),
         takes_for_granted=" && ".join(_takes_for_granted(plan)),
+        struct_roots=stays.struct_roots(inside),
+        inspected=stays.inspected(buffers, inspector, keys),
+        may_end_half_way=stays.may_end_half_way(schedule.flags(plan.schedule), control),
         local_bytes=plan.local_bytes,
         group_size=plan.group_size,
         doubles=plan.computes_double,

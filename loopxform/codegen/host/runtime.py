@@ -16,7 +16,7 @@ from loopxform.ir.device_facts import WARP
 from loopxform.records import record
 from loopxform.written import LARGEST_SIZE
 
-LAYOUT = 6
+LAYOUT = 7
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 from loopxform.codegen.render import c_literal
 from loopxform.records import record
@@ -21,6 +22,7 @@ from loopxform.records import record
 _LINE = re.compile(r'^ *# *(?:line\b)? *(\d+)(?: +"([^"\n]*)")?[^\n]*$', re.MULTILINE)
 
 
+_DIRECTIVE = re.compile(r"^[ ]*#(?:[^\n\\]|\\[ ]*\n|\\.)*", re.MULTILINE)
 MOST_BLANKS = 200
 """In front of a directive on its line."""
 
@@ -95,7 +97,17 @@ class Text:
     def _beside(self, x: Insert) -> int:
         """A place for an insert where no line need be broken."""
         rest = self.plain[x.at : x.at + MOST_BLANKS].lstrip(" ")
-        return len(self.plain[: x.at].rstrip()) if rest.startswith("#") else x.at
+        if not rest.startswith("#"):
+            return x.at
+        at = len(self.plain[: x.at].rstrip())
+        for start, end in reversed(self._directives):
+            if start < at <= end:
+                at = len(self.plain[:start].rstrip())
+        return at
+
+    @cached_property
+    def _directives(self) -> list[tuple[int, int]]:
+        return [m.span() for m in _DIRECTIVE.finditer(self.plain)]
 
     def _lines(self, x: Insert, *, broken: bool, again: bool) -> bytes:
         place = [] if again else [f"#line {self.place(x.at)}"]

@@ -10,6 +10,8 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.definitions import as_inlined
 from loopxform.frontend.desugar.names import changed, declared, exposed
+from loopxform.frontend.pragmas.data import is_data
+from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 from loopxform.ir import functions
 from loopxform.records import record
@@ -76,7 +78,7 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
     inside = list(every(node.body))
     if len(inside) > MOST_NODES or any(isinstance(n, _NEVER) for n in inside):
         return None
-    if any(map(defines_type, inside)):
+    if any(map(defines_type, inside)) or any(map(_is_directive, inside)):
         return None
     if any(isinstance(n, c_ast.Decl) and "static" in n.storage for n in inside):
         return None
@@ -107,6 +109,11 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
         exposed(node.body),
         loops,
     )
+
+
+def _is_directive(node: c_ast.Node) -> bool:
+    """Whether it is a data directive, which stays where it is."""
+    return isinstance(node, c_ast.Pragma) and is_data(pragma_text(node))
 
 
 def is_calm(

@@ -1,8 +1,19 @@
 """Parts of functions as functions of their own, and the places of statements in the user's text."""
 
 from loopxform.frontend.outline.blocks import Block, Item
+from loopxform.frontend.outline.data_texts import DataText
 from loopxform.frontend.outline.loops import Loop
 from loopxform.frontend.outline.original import Definition, Original, Part, Region
 from loopxform.frontend.outline.removable import marks_scop
 
-__all__ = ["Block", "Definition", "Item", "Loop", "Original", "Part", "Region", "marks_scop"]
+__all__ = [
+    "Block",
+    "DataText",
+    "Definition",
+    "Item",
+    "Loop",
+    "Original",
+    "Part",
+    "Region",
+    "marks_scop",
+]

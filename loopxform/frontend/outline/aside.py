@@ -1,5 +1,7 @@
 """What annotations say of a function as it is written: the statements that stay on the host, and
 what is said of the whole.
+
+Data directives are the host's: what holds one stays there, but for what is inside.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError
 from loopxform.frontend.pragmas.annotated import LOOPS, OF_NAMES, read
+from loopxform.frontend.pragmas.data_regions import is_directive
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import every
 
@@ -26,6 +29,10 @@ def asides(body: c_ast.Node, places: Places) -> Mapping[int, InputError]:
     for n in nodes:
         verbs = _verbs(n, places)
         inside = (inside or "scop" in verbs) and "endscop" not in verbs
+        if is_directive(n):
+            loc = places.loc(n.coord, "#")
+            message = "a data directive stands here, which the host does"
+            out[id(n)] = InputError(message, loc=loc, code="LX257")
         if isinstance(n, c_ast.Pragma):
             ignored = ignored or "ignore" in verbs
             continue

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pycparser import c_ast
 
 from loopxform.frontend.outline.skeleton import Odd, Piece
+from loopxform.frontend.pragmas.data_regions import is_directive
+from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.records import record
 
 Nodes = tuple[c_ast.Node, ...]
@@ -16,8 +18,8 @@ Nodes = tuple[c_ast.Node, ...]
 
 @record
 class Item:
-    """A statement with the pragmas in front of it, or the declarations that one declaration makes;
-    `bodies` are those inside it."""
+    """A statement with the pragmas in front of it, or the declarations that one declaration makes,
+    or a data directive that stands alone; `bodies` are those inside it."""
 
     nodes: Nodes
     start: int
@@ -40,13 +42,38 @@ def block(items: Sequence[c_ast.Node], pieces: Sequence[Piece]) -> Block:
     out: list[Item] = []
     pragmas: list[Item] = []
     for n, item in enumerate(map(_item, groups, pieces)):
+        kind = _directive(item.nodes[0])
+        if kind and kind != "data":
+            if pragmas:
+                raise Odd
+            out.append(item)
+            continue
         if isinstance(item.nodes[0], c_ast.Pragma) and n + 1 < len(groups):
             pragmas.append(item)
             continue
-        nodes = tuple(x for i in (*pragmas, item) for x in i.nodes)
-        out.append(replace(item, nodes=nodes, start=(*pragmas, item)[0].start))
+        out.append(_governed(pragmas, item))
         pragmas = []
     return Block(tuple(out))
+
+
+def _governed(pragmas: Sequence[Item], item: Item) -> Item:
+    """A statement with the pragmas in front of it. What `data` stands in front of is inside of what
+    it makes."""
+    for n, p in enumerate(pragmas):
+        if _directive(p.nodes[0]):
+            inner = _governed(pragmas[n + 1 :], item)
+            return replace(_with(pragmas[: n + 1], inner), bodies=(Block((inner,)),))
+    return _with(pragmas, item)
+
+
+def _with(pragmas: Sequence[Item], item: Item) -> Item:
+    nodes = tuple(x for i in (*pragmas, item) for x in i.nodes)
+    return replace(item, nodes=nodes, start=(*pragmas, item)[0].start)
+
+
+def _directive(node: c_ast.Node) -> str:
+    """The kind of a data directive; "" for anything else."""
+    return pragma_text(node).split()[1] if is_directive(node) else ""
 
 
 def _declarations(items: Sequence[c_ast.Node]) -> Iterator[Nodes]:

@@ -19,13 +19,15 @@ from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
 from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
+from loopxform.frontend.outline.data_texts import DataText, data_texts, innermost
 from loopxform.frontend.outline.loops import Loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
 from loopxform.frontend.outline.reachable import Declarations
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
-from loopxform.frontend.outline.wrappings import Wrapping, is_wrapped
+from loopxform.frontend.outline.wrappings import Wrapping, is_marked, is_wrapped
 from loopxform.frontend.parsed import CppOptions, Parsed
+from loopxform.frontend.pragmas.data_regions import data_directives, is_directive
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import clone, every
@@ -228,6 +230,32 @@ class Original:
         found = (known[id(x)] for n in item.nodes for x in every(n) if id(x) in known)
         return next(found, None)
 
+    def has_data(self, owner: Definition) -> bool:
+        """Whether a data directive stands in a function."""
+        return any(map(is_directive, every(owner.node.body)))
+
+    @cached_property
+    def data(self) -> tuple[DataText, ...]:
+        """The data directives of the file, and where they stand in its text. Raises InputError."""
+        found = data_directives(self.ast, self._places)
+        texts = ((d.begin, d.end, d.body) for d in self.definitions.values())
+        return data_texts(found, texts, self.unlike)
+
+    def statement_at(self, loc: Loc) -> tuple[int, int] | None:
+        """Where the function begins that has a place of the file, and the innermost statement there
+        which others may stand in front of; None where that is not known."""
+        if loc.file != self.path:
+            return None
+        lines = self.text.splitlines(keepends=True)
+        at = sum(map(len, lines[: loc.line - 1])) + loc.column - 1
+        for d in self.definitions.values():
+            if d.begin <= at < d.end:
+                start = innermost(
+                    d.body, at, lambda i: self.text[:i].rstrip()[-1:] in ("{", "}", ";")
+                )
+                return None if start is None else (d.begin, start)
+        return None
+
     def outlined(self, r: Region) -> Outlined:
         """Raises NotModelled."""
         variables = self._variables(r.owner)
@@ -334,6 +362,15 @@ class Original:
     def expansions(self, owner: Definition, names: Iterable[str]) -> dict[str, str]:
         """What macros stand for in front of a function."""
         return expansions(self.path, self.raw, self.options, owner.begin, names)
+
+    def says(self, text: bytes, marks: Mapping[str, Sequence[c_ast.Node]]) -> bool:
+        """Whether `text` says what the file says, but for `marks`: calls that begin a block of the
+        statements that are given with them, or that stand alone where there are none."""
+        try:
+            other = self._parsed(text)[0]
+        except InputError:
+            return False
+        return is_marked(self._pristine, other, marks)
 
     def proves(self, text: bytes, called: Mapping[str, Region]) -> bool:
         """Whether `text` says what the file says, but that statements are wrapped: `{ if (!f(...))

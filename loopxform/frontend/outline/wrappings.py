@@ -1,11 +1,12 @@
 """Proofs that a file with wrappings in it says what it says without them.
 
 { if (!f(n, x, &s)) { statements } }
+{ f(); statements }                      f();
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -25,6 +26,7 @@ class Wrapping:
 
 _Wrapped = dict[str, list[Wrapping]]
 """What was found, by the function that is called."""
+_Marked = dict[str, list[Sequence[c_ast.Node]]]
 
 
 def is_wrapped(plain: c_ast.FileAST, other: c_ast.FileAST, wanted: Mapping[str, Wrapping]) -> bool:
@@ -75,6 +77,63 @@ def _inside(x: c_ast.Node, wrapped: _Wrapped) -> list[c_ast.Node]:
             return inner
         case _:
             return [x]
+
+
+def is_marked(
+    plain: c_ast.FileAST, other: c_ast.FileAST, marks: Mapping[str, Sequence[c_ast.Node]]
+) -> bool:
+    """Whether `other` says what `plain` says on the same lines, but for calls that begin a block of
+    the statements given with them, or stand alone; `other` is changed."""
+    found: _Marked = {name: [] for name in marks}
+    _unmark(other, found, {name for name, nodes in marks.items() if nodes})
+    return _same(plain, other) and all(
+        len(found[name]) == 1 and _ends_with(found[name][0], nodes) for name, nodes in marks.items()
+    )
+
+
+def _ends_with(items: Sequence[c_ast.Node], nodes: Sequence[c_ast.Node]) -> bool:
+    """Whether these nodes stand behind nothing but pragmas: text cannot be put between two."""
+    first = len(items) - len(nodes)
+    return (
+        first >= 0
+        and all(isinstance(x, c_ast.Pragma) for x in items[:first])
+        and _all_same(nodes, items[first:])
+    )
+
+
+def _unmark(node: c_ast.Node, found: _Marked, blocks: Set[str]) -> None:
+    """Takes the calls away, and the `blocks` that they begin."""
+    for x in every(node):
+        slot = "stmts" if isinstance(x, c_ast.Case | c_ast.Default) else "block_items"
+        items = getattr(x, slot, None)
+        if items:
+            setattr(x, slot, list(_unmarked(items, found, blocks)))
+
+
+def _unmarked(
+    items: Sequence[c_ast.Node], found: _Marked, blocks: Set[str]
+) -> Iterator[c_ast.Node]:
+    for s in items:
+        name = _called(s)
+        first = s.block_items[0] if isinstance(s, c_ast.Compound) and s.block_items else None
+        begins = _called(first)
+        if name in found:
+            found[name].append(())
+        elif isinstance(s, c_ast.Compound) and begins in blocks:
+            inner = list(_unmarked(s.block_items[1:], found, blocks))
+            found[begins].append(inner)
+            yield from inner
+        else:
+            yield s
+
+
+def _called(node: c_ast.Node | None) -> str:
+    """The function that a statement calls without arguments."""
+    match node:
+        case c_ast.FuncCall(name=c_ast.ID(name=str() as name), args=None):
+            return name
+        case _:
+            return ""
 
 
 def _argument(node: c_ast.Node) -> str:

@@ -141,7 +141,7 @@ class Annotations:
 
     def _note(self, node: c_ast.Pragma, w: Written, names: Mapping[str, Symbol]) -> Noted | None:
         """The annotation; None where a part of a function does not have the names in it."""
-        loc, width = _place(node, self.places, w.at, w.verb)
+        loc, width = word_place(node, self.places, w.at, w.verb)
         made = Annotation(w.verb, w.text, loc, width)
         try:
             match w.verb:
@@ -214,7 +214,7 @@ def read(node: c_ast.Pragma, places: Places) -> tuple[Written, ...]:
 def unread(pragmas: Sequence[c_ast.Pragma], places: Places) -> tuple[Annotation, ...]:
     """What the pragmas of a function ask that is not modelled: without what they govern."""
     return tuple(
-        Annotation(w.verb, w.text, *_place(node, places, w.at, w.verb))
+        Annotation(w.verb, w.text, *word_place(node, places, w.at, w.verb))
         for node in pragmas
         for w in read(node, places)
     )
@@ -255,18 +255,18 @@ def misplaced(nodes: Sequence[c_ast.Pragma], places: Places) -> None:
 
 
 def _malformed(node: c_ast.Pragma, places: Places, why: Malformed) -> InputError:
-    loc, width = _place(node, places, why.at, why.word)
+    loc, width = word_place(node, places, why.at, why.word)
     return InputError(why.message, loc=loc, code=_CODE, help=why.help, width=width)
 
 
 def _error(
     node: c_ast.Pragma, places: Places, at: int, verb: str, message: str, help: str
 ) -> InputError:
-    loc, width = _place(node, places, at, verb)
+    loc, width = word_place(node, places, at, verb)
     return InputError(f"'{verb}' {message}", loc=loc, code=_CODE, help=help, width=width)
 
 
-def _place(node: c_ast.Pragma, places: Places, at: int, word: str) -> tuple[Loc | None, int]:
+def word_place(node: c_ast.Pragma, places: Places, at: int, word: str) -> tuple[Loc | None, int]:
     """The place of a word of a pragma, and how long it is there: the pragma's own place where
     the word stands in another line or comes from a macro."""
     loc = places.loc(node.coord, "#" if isinstance(node.string, str) else "_Pragma")

@@ -32,6 +32,7 @@ VERDICTS = ("parallel", "privatizable", "reduction")
 """What `check` may ask for."""
 
 SCOPS = ("scop", "endscop")
+_OF_DATA = "data|enter|exit|update"
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _OPTION = re.compile(r"([A-Za-z_][\w-]*)\s*(?:=\s*(\S.*)|\((.*)\))?", re.DOTALL)
 
@@ -71,8 +72,9 @@ class Written:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a pragma is for loopxform; `scop` and `endscop` are everyone's."""
-    return re.match(r"(loopxform\b|(end)?scop\s*$)", text) is not None
+    """Whether a pragma is an annotation; `scop` and `endscop` are everyone's. Data directives are
+    none (`pragmas.data`)."""
+    return re.match(rf"(loopxform\b(?!\s+({_OF_DATA})\b)|(end)?scop\s*$)", text) is not None
 
 
 def verbs(text: str) -> tuple[Written, ...]:
