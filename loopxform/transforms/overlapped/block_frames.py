@@ -49,22 +49,18 @@ class Member:
 
 @record
 class Frame:
-    """The hull of the spans of members, and its number among the frames."""
+    """The hull of the spans of members, its number among the frames, and the most elements that
+    there are (None: not known)."""
 
     number: int
     spans: Spans
     members: tuple[Member, ...]
+    most: tuple[int | None, ...]
 
     def widths(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """Its extents, of tiles of some sizes: no more than there are elements."""
-        return tuple(self._width(e, s, sizes) for e, s in enumerate(self.spans))
-
-    def _width(self, e: int, span: Span, sizes: tuple[int, ...]) -> int:
-        ends = [_ends(m, e) for m in self.members]
-        lows, highs = least(lo for lo, _ in ends), greatest(hi for _, hi in ends)
-        most = difference(highs, lows)[1]
-        width = span.width(sizes)
-        return width if most is None else min(width, max(1, most + 1))
+        every = ((s.width(sizes), most) for s, most in zip(self.spans, self.most))
+        return tuple(n if most is None else min(n, max(1, most)) for n, most in every)
 
 
 @record
@@ -182,7 +178,14 @@ def _frame(number: int, members: Sequence[Member]) -> Frame:
         hull = m.spans if hull is None else _joined(hull, m.spans)
         assert hull is not None
     assert hull is not None
-    return Frame(number, hull, tuple(members))
+    most = tuple(_most(members, e) for e in range(len(hull)))
+    return Frame(number, hull, tuple(members), most)
+
+
+def _most(members: Sequence[Member], e: int) -> int | None:
+    ends = [_ends(m, e) for m in members]
+    apart = difference(greatest(hi for _, hi in ends), least(lo for lo, _ in ends))[1]
+    return None if apart is None else apart + 1
 
 
 NOT, SAME, LATER = -1, 0, 1
