@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from loopxform.ir.functions import parameters, result
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import (
     Bin,
     Call,
@@ -30,6 +31,11 @@ COMPARISONS = frozenset(["<", ">", "<=", ">=", "==", "!=", "&&", "||"])
 
 def symbols(fn: Function) -> dict[str, Scalar]:
     """The scalar or element type of every name in the function."""
+    return dict(_symbols(fn))
+
+
+@remembered(256)
+def _symbols(fn: Function) -> dict[str, Scalar]:
     out = {p.name: p.type for p in fn.objects}
     for _, s in walk(fn.body):
         if isinstance(s, For):

@@ -21,6 +21,7 @@ from loopxform.model.predicted import Predicted
 from loopxform.model.streams import arithmetic
 from loopxform.records import record
 from loopxform.targets.target import Limits
+from loopxform.transforms.overlapped.block_frames import schedule
 from loopxform.transforms.overlapped.block_kernel import counts
 from loopxform.transforms.overlapped.block_regions import Region
 from loopxform.transforms.overlapped.block_stages import Piece
@@ -43,6 +44,9 @@ FEW = 4
 
 PLACE = 8.0
 """Multiply-adds for where an element is."""
+
+TESTS = 2.0
+"""For whether an element is one of those of a loop that computes several."""
 
 SUBSCRIPT = 0.5
 """And for each that is read."""
@@ -118,6 +122,7 @@ class BlockModel:
         self.group, self.regions = group, group.every
         self.types, self.limits = dict(types), limits
         self.fields = {r.field.array for r in self.regions}
+        self.schedule = schedule(self.regions)
         pieces = [p for r in self.regions for p in r.pieces]
         self.costs = {p.number: (self._element(p), self._read(p)) for p in pieces}
 
@@ -128,20 +133,24 @@ class BlockModel:
             widths = self.group.widths(tile.sizes)
         except NotStages:
             return None
-        local = sum(self._bytes(r) * prod(widths[r.field]) for r in self.regions if r.uses)
+        tiles_of = [(r, self.schedule.tile(r, widths[r.field], tile.sizes)) for r in self.regions]
+        local = sum(self._bytes(r) * prod(n) for r, n in tiles_of if n is not None)
         if tile.items > limits.group_size or local > limits.local_bytes:
             return None
         groups = max(1, min(costs.resident_groups * limits.local_bytes // max(local, 1), 8))
         busy = groups * tile.items / (costs.busy_warps * limits.warp)
         work, moved, elements_of_tile = 0.0, 0.0, 0.0
-        for r in self.regions:
-            for p in r.pieces:
-                computed = prod(counts(p, widths[r.field]))
-                whole = -(-computed // tile.items) * tile.items
-                element, read = self.costs[p.number]
-                work += whole * element
+        for x in (x for loops in self.schedule.phases for x in loops):
+            framed = x.frame.widths(tile.sizes) if x.frame and len(x.members) > 1 else None
+            for m in x.members:
+                element, read = self.costs[m.piece.number]
+                computed = prod(counts(m.piece, widths[m.region.field]))
+                turns = -(-(prod(framed) if framed else computed) // tile.items)
+                place = PLACE / len(x.members) + TESTS if framed else PLACE
+                work += turns * tile.items * (place + element)
                 moved += computed * read
                 elements_of_tile += computed
+        for r in self.regions:
             if r.shared:
                 share = prod(tile.sizes[axis] * scale for axis, scale in r.shared)
                 moved += float(share) * self._bytes(r)
@@ -158,7 +167,7 @@ class BlockModel:
         reads = _reads(p.template)
         words = self.types[p.field.array].bytes / FLOAT.bytes
         work = arithmetic(p.template, self.types, self.limits)
-        return PLACE + reads * (SUBSCRIPT + self.limits.costs.local_read * words) + work
+        return reads * (SUBSCRIPT + self.limits.costs.local_read * words) + work
 
     def _read(self, p: Piece) -> float:
         """Bytes of memory that are read for an element, each once."""

@@ -7,14 +7,15 @@ algorithm 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.ir.affine import simplify
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Const
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import Path, loads
+from loopxform.ir.visit import Path
 from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
 from loopxform.model.predicted import NOTHING, Predicted
 from loopxform.model.streams import StreamModel, Tile, tiles
@@ -22,7 +23,7 @@ from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
 from loopxform.transforms.overlapped.refusal import NotStages
-from loopxform.transforms.overlapped.templates import Nests, Template
+from loopxform.transforms.overlapped.templates import Nests, Template, arrays_read
 from loopxform.transforms.overlapped.tile_stages import BlockGroup
 
 LONGEST = 16
@@ -198,7 +199,7 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
         group = BlockGroup.of(run.nests, run.paths)
     except NotStages:
         return None
-    each = (untiled(t, run.types, run.limits) for t in group.templates)
+    each = (_untiled(t, run.nests, run.limits) for t in group.templates)
     alone = sum(each, start=NOTHING)
     if len(run.paths) == 1:
         return Times(alone, (), fits=True)
@@ -211,18 +212,19 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     return Times(alone, tuple(worth), bool(timed))
 
 
+@remembered(1024)
+def _untiled(t: Template, nests: Nests, limits: Limits) -> Predicted:
+    return untiled(t, symbols(nests.fn), limits)
+
+
 def _connected(found: Sequence[Template]) -> bool:
     """Whether each stage reads what another writes, or the other way round, and so on."""
     written = {t.target.array for t in found}
-    groups = [written & {t.target.array, *_read_by(t)} for t in found]
+    groups = [written & {t.target.array, *arrays_read(t)} for t in found]
     whole = groups[0] if groups else set[str]()
     for _ in groups:
         whole = whole.union(*(g for g in groups if g & whole))
     return whole == written
-
-
-def _read_by(t: Template) -> Iterator[str]:
-    return (x.array for e in t.values for x in loads(e))
 
 
 def _may_stand(run: Run) -> bool:

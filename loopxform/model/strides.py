@@ -7,8 +7,9 @@ p[i].x, structs of 24 bytes                               stride 24
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Decl, Expr, Function
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
@@ -17,7 +18,8 @@ from loopxform.ir.visit import walk
 Shape = tuple[Expr | None, ...]
 
 
-def global_arrays(fn: Function) -> dict[str, Shape]:
+@remembered(256)
+def global_arrays(fn: Function) -> Mapping[str, Shape]:
     """The arrays of the caller, the copies of them that the function makes, and those that it
     declares beside its loops, with their shapes; None is a first dimension that C does not
     state."""

@@ -10,19 +10,20 @@ work-items for every stage, which compute the elements of its box in turn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor, prod
 
-from loopxform.ir.affine import poly, simplify
+from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.device_facts import WARP
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Decl, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import INT, Level, Scalar, Space
 from loopxform.ir.visit import loads
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction
-from loopxform.transforms.overlapped.block_regions import Region, disjoint
+from loopxform.transforms.overlapped.block_frames import Frame, Loop, Member, schedule
+from loopxform.transforms.overlapped.block_regions import Region
 from loopxform.transforms.overlapped.block_stages import Along, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
 from loopxform.transforms.overlapped.kernel_parts import Names
@@ -43,7 +44,13 @@ class BlockKernel:
     coordinate: Scalar
     origin: Origin
     _ends: dict[tuple[Field, int], tuple[str, str]] = field(default_factory=dict)
+    _known: dict[Expr, str] = field(default_factory=dict)
     _tiles: dict[Field, str] = field(default_factory=dict)
+    _firsts: dict[tuple[int, int], Expr] = field(default_factory=dict)
+    _own: dict[Field, Var] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._schedule = schedule(self.regions)
 
     def nest(self) -> For:
         """The loops over groups."""
@@ -101,13 +108,31 @@ class BlockKernel:
 
     def _group(self) -> tuple[Stmt, ...]:
         declared = list[Stmt]()
-        for r in (r for r in self.regions if r.uses):
-            name = self._tiles[r.field] = self.names.new(f"{r.field.array}_tile")
-            shape = tuple(map(Const, self.widths[r.field])) or (Const(1),)
-            type = self.types[r.field.array]
-            declared.append(Decl(name, type, shape, Space.LOCAL, origin=self.origin))
+        for r in self.regions:
+            shape = self._schedule.tile(r, self.widths[r.field], self.sizes)
+            if shape is not None:
+                name = self._tiles[r.field] = self.names.new(f"{r.field.array}_tile")
+                extents = tuple(map(Const, shape)) or (Const(1),)
+                type = self.types[r.field.array]
+                declared.append(Decl(name, type, extents, Space.LOCAL, origin=self.origin))
         boxes = [s for r in reversed(self.regions) for s in self._box(r)]
-        return (*declared, *boxes, *self._phases())
+        begins = [s for f in self._schedule.every for s in self._frame(f)]
+        phases = (self._phase(loops) for loops in self._schedule.phases)
+        return (*declared, *boxes, *begins, *phases)
+
+    def _frame(self, f: Frame) -> list[Stmt]:
+        """Where a frame begins: no further than any of its members does."""
+        out = list[Stmt]()
+        for e in range(len(f.spans)):
+            name = self.names.new(f"first_{e + 1}")
+            lows = least(self._begins(m, e) for m in f.members)
+            self._firsts[f.number, e] = Var(name)
+            out += [Decl(name, self.coordinate, origin=self.origin), self._assign(Var(name), lows)]
+        return out
+
+    def _begins(self, m: Member, e: int) -> Expr:
+        first = Var(self._ends[m.region.field, e][0])
+        return first if m.by_element else m.piece.along[e].iteration(first)
 
     def _box(self, r: Region) -> list[Stmt]:
         """The first and the last coordinate of the box of a field."""
@@ -116,11 +141,13 @@ class BlockKernel:
             lows, highs = self._needed(r, e)
             pair = list[str]()
             for word, value in (("first", least(lows)), ("last", greatest(highs))):
-                name = self.names.new(f"{r.field.array}_{word}_{r.field.dims[e] + 1}")
-                pair.append(name)
                 value = Bin("max", Bin("min", value, last), first)
-                out.append(Decl(name, self.coordinate, origin=self.origin))
-                out.append(Assign(Var(name), value, origin=self.origin))
+                if value not in self._known:
+                    name = self.names.new(f"{r.field.array}_{word}_{r.field.dims[e] + 1}")
+                    self._known[value] = name
+                    out.append(Decl(name, self.coordinate, origin=self.origin))
+                    out.append(self._assign(Var(name), value))
+                pair.append(self._known[value])
             self._ends[r.field, e] = pair[0], pair[1]
         return out
 
@@ -152,48 +179,75 @@ class BlockKernel:
 
     # ------------------------------------------------------------ stages
 
-    def _phases(self) -> list[Stmt]:
-        """The pieces in order of the text, those that do not wait for others in one loop over the
-        work-items."""
-        out, together = list[Stmt](), list[tuple[Region, Piece]]()
-        for r, p in self._in_order():
-            if any(_waits(p, x) for _, x in together):
-                out.append(self._phase(together))
-                together = []
-            together.append((r, p))
-        return [*out, self._phase(together)]
-
-    def _in_order(self) -> list[tuple[Region, Piece]]:
-        every = [(r, p) for r in self.regions for p in r.pieces]
-        return sorted(every, key=lambda x: x[1].number)
-
-    def _phase(self, together: Iterable[tuple[Region, Piece]]) -> Stmt:
-        body = tuple(self._computed(r, p) for r, p in together)
+    def _phase(self, loops: tuple[Loop, ...]) -> Stmt:
+        body = tuple(s for x in loops for s in self._loops(x))
         return self._loop(self._item, Const(0), Const(self.items), 1, body, Level("group", 0))
+
+    def _loops(self, x: Loop) -> list[For]:
+        if x.frame is None or len(x.members) == 1:
+            return [self._computed(m.region, m.piece) for m in x.members]
+        return [self._together(x.frame, x.members)]
+
+    def _together(self, f: Frame, members: tuple[Member, ...]) -> For:
+        """All elements of some members in their frame."""
+        counter, body, every = self.names.new("n"), list[Stmt](), f.widths(self.sizes)
+        wanted = [a.var for a in members[0].piece.along]
+        firsts = [self._firsts[f.number, e] for e in range(len(every))]
+        at = self._places(Var(counter), every, firsts, wanted, body)
+        for r in (m.region for m in members if m.region.field in self._schedule.private):
+            own = self._own[r.field] = Var(self.names.new(r.field.array))
+            body.append(Decl(own.name, self.types[r.field.array], origin=self.origin))
+        for m in members:
+            r, p, values, tests = m.region, m.piece, dict[str, Expr](), list[Expr]()
+            loops = {x.var: x for x in p.template.loops}
+            for e, (a, here) in enumerate(zip(p.along, at)):
+                number = simplify(Bin("-", here, a.offset)) if m.by_element else here
+                first, last = self._iterations(r, e, a, loops[a.var])
+                tests += [Bin("<=", first, number), Bin("<=", number, last)]
+                values[a.var] = _of_type(number, loops[a.var].type, self.coordinate)
+            holds = conjunction([*tests, *self._in_box(r, p, values)])
+            computed, before = self._set(r, p, values), body[-1]
+            if isinstance(before, If) and before.cond == holds:
+                body[-1] = replace(before, then=(*before.then, *computed))
+            else:
+                body.append(If(holds, computed, origin=self.origin))
+        total = Const(prod(every))
+        return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
 
     def _computed(self, r: Region, p: Piece) -> For:
         """All elements of a piece in the box of its field."""
-        counter = self.names.new("n")
+        counter, body = self.names.new("n"), list[Stmt]()
         loops = {x.var: x for x in p.template.loops}
         along = [(e, a) for e, a in enumerate(p.along) if a.var]
         every = counts(p, self.widths[r.field])
-        body, values, tests = list[Stmt](), dict[str, Expr](), list[Expr]()
-        rest: Expr = Var(counter)
-        for n, (e, a) in enumerate(along):
-            loop = loops[a.var]
-            inner = prod(every[n + 1 :])
-            step = rest if inner == 1 else Bin("/", rest, Const(inner))
-            rest = Bin("%", rest, Const(inner)) if inner > 1 else Const(0)
-            first, last = self._iterations(r, e, a, loop)
-            name = self.names.new(a.var)
-            body.append(Decl(name, self.coordinate, origin=self.origin))
-            body.append(Assign(Var(name), Bin("+", first, step), origin=self.origin))
-            tests.append(Bin("<=", Var(name), last))
-            values[a.var] = _of_type(Var(name), loop.type, self.coordinate)
+        ends = [self._iterations(r, e, a, loops[a.var]) for e, a in along]
+        wanted = [a.var for _, a in along]
+        at = self._places(Var(counter), every, [first for first, _ in ends], wanted, body)
+        tests: list[Expr] = [Bin("<=", x, last) for x, (_, last) in zip(at, ends)]
+        values = {v: _of_type(x, loops[v].type, self.coordinate) for v, x in zip(wanted, at)}
         tests += self._in_box(r, p, values)
         body.append(If(conjunction(tests), self._set(r, p, values), origin=self.origin))
         total = Const(prod(every))
         return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
+
+    def _places(
+        self,
+        rest: Expr,
+        every: Sequence[int],
+        firsts: Sequence[Expr],
+        wanted: Sequence[str],
+        body: list[Stmt],
+    ) -> list[Var]:
+        """The coordinates of an element by its number in a box, which are set in `body`."""
+        out = list[Var]()
+        for n, (first, name) in enumerate(zip(firsts, wanted)):
+            inner = prod(every[n + 1 :])
+            step = rest if inner == 1 else Bin("/", rest, Const(inner))
+            rest = Bin("%", rest, Const(inner)) if inner > 1 else Const(0)
+            out.append(Var(self.names.new(name)))
+            body.append(Decl(out[-1].name, self.coordinate, origin=self.origin))
+            body.append(self._assign(out[-1], Bin("+", first, step)))
+        return out
 
     def _box_of(self, r: Region, e: int) -> tuple[Expr, Expr]:
         """The ends of what is computed of a field: what the tile stores where nothing else is."""
@@ -204,7 +258,13 @@ class BlockKernel:
 
     def _iterations(self, r: Region, e: int, a: Along, loop: For) -> tuple[Expr, Expr]:
         """The first and the last iteration that writes elements of the box."""
-        first, last = (a.iteration(x) for x in self._box_of(r, e))
+        first, last = self._box_of(r, e)
+        if _is_exact(a, loop):
+            behind = Const(a.factor)
+            first = a.iteration(Bin("+", first, Const(a.factor - 1)))
+            last = Bin("-", a.iteration(Bin("+", last, behind)), Const(1))
+        else:
+            first, last = a.iteration(first), a.iteration(last)
         lows, highs = [first, loop.lo], [last, Bin("-", loop.hi, Const(1))]
         whole = a.factor == 1 and len(r.pieces) == 1
         if whole and r.uses:
@@ -220,18 +280,22 @@ class BlockKernel:
     def _in_box(self, r: Region, p: Piece, values: dict[str, Expr]) -> list[Expr]:
         """That an element lies in the box, where the iterations do not say it."""
         tests = list[Expr]()
+        loops = {x.var: x for x in p.template.loops}
         for e, (a, at) in enumerate(zip(p.along, p.position(values))):
             first, last = self._box_of(r, e)
-            if not a.var or a.factor > 1:
+            if not a.var or not (a.factor == 1 or _is_exact(a, loops[a.var])):
                 tests += [Bin("<=", first, at), Bin("<=", at, last)]
         return tests
 
     def _set(self, r: Region, p: Piece, values: dict[str, Expr]) -> tuple[Stmt, ...]:
         at = p.position(values)
-        places = {x.load: x for x in p.reads if x.field in self._tiles}
+        places = {x.load: x for x in p.reads if x.field in self._tiles or x.field in self._own}
 
         def read(x: Load) -> Expr | None:
-            return self._in_tile(places[x].field, places[x].index) if x in places else None
+            if x not in places:
+                return None
+            of = places[x].field
+            return self._own[of] if of in self._own else self._in_tile(of, places[x].index)
 
         scalars, value = values_at(p.template, values, read, self.names.new)
         out = list[Stmt]()
@@ -240,7 +304,7 @@ class BlockKernel:
         stored = Load(r.field.array, r.field.index(at))
         if not r.uses:
             return (*out, self._assign(stored, value))
-        own = self._in_tile(r.field, at)
+        own = self._own.get(r.field) or self._in_tile(r.field, at)
         out.append(self._assign(own, value))
         if r.shared:
             tests = list[Expr]()
@@ -255,8 +319,26 @@ class BlockKernel:
 
     def _in_tile(self, f: Field, at: tuple[Expr, ...]) -> Load:
         """An element in local memory."""
-        index = tuple(_apart(x, Var(self._ends[f, e][0])) for e, x in enumerate(at))
+        index = tuple(_apart(x, self._first(f, e)) for e, x in enumerate(at))
         return Load(self._tiles[f], index or (Const(0),))
+
+    def _first(self, f: Field, e: int) -> Expr:
+        """Where the tile of a field begins."""
+        frame = self._schedule.frames.get(f)
+        return Var(self._ends[f, e][0]) if frame is None else self._firsts[frame.number, e]
+
+
+def _is_exact(a: Along, loop: For) -> bool:
+    """Whether rounded quotients are the first and the last iteration that write elements of a box:
+    none of them is negative."""
+    first, offset = value_of(loop.lo), value_of(a.offset)
+    return (
+        a.factor > 1
+        and first is not None
+        and first >= 0
+        and offset is not None
+        and 0 <= offset <= a.factor
+    )
 
 
 def _apart(e: Expr, first: Expr) -> Expr:
@@ -264,12 +346,6 @@ def _apart(e: Expr, first: Expr) -> Expr:
     one form know nothing of."""
     apart = Bin("-", e, first)
     return apart if any(loads(e)) else simplify(apart)
-
-
-def _waits(p: Piece, before: Piece) -> bool:
-    """Whether a piece needs what another has written."""
-    again = p.field == before.field and not disjoint(p, before)
-    return again or any(r.field == before.field for r in p.reads)
 
 
 def counts(p: Piece, widths: tuple[int, ...]) -> list[int]:

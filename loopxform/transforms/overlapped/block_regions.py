@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.ir.affine import poly
+from loopxform.ir.memo import Table
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
 from loopxform.ir.types import HALF, Scalar
 from loopxform.ir.typing import symbols
@@ -46,6 +47,15 @@ class Use:
 
     @classmethod
     def every(cls, piece: Piece, read: BlockRead, types: Mapping[str, Scalar]) -> Iterator[Use]:
+        key = id(piece.template), read.index, piece.along
+        kept = _uses.get(key)
+        if kept is None or kept[0].piece.template is not piece.template:
+            kept = tuple(cls._every(piece, read, types))
+            _uses.put(key, kept)
+        return (replace(u, piece=piece, read=read) for u in kept)
+
+    @classmethod
+    def _every(cls, piece: Piece, read: BlockRead, types: Mapping[str, Scalar]) -> Iterator[Use]:
         known = [piece.plain(e, types) for e in read.index]
         two = any(x is not None and len(x) > 1 for x in known)
         for side in (0, -1) if two else (0,):
@@ -55,6 +65,10 @@ class Use:
             ends = tuple(y for x in plain if x for y in x.ends)
             least, most = not two or side == 0, not two or side == -1
             yield cls(piece, read, index, dims, ends, least, most)
+
+
+_uses = Table[tuple[Use, ...]](4096)
+"""By template and subscripts."""
 
 
 @record

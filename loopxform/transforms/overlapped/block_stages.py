@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loads, names, substitute, walk_expr
@@ -22,7 +23,7 @@ from loopxform.transforms.overlapped.mirrors import Between, between, without_ab
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.spans import Clamped, line, without_choices
 from loopxform.transforms.overlapped.stages import Field, field_of, reads_of
-from loopxform.transforms.overlapped.templates import Template
+from loopxform.transforms.overlapped.templates import Template, arrays_read, touched
 
 Ends = tuple[tuple[Expr, Expr], ...]
 """The first and the last coordinate of each dimension."""
@@ -127,7 +128,10 @@ def pieces(found: tuple[Template, ...], sizes: Mapping[str, Expr]) -> list[Piece
     """What nests write, in the order of the text; `sizes` are what names stand for. Raises
     NotStages."""
     dims = spatial_dims(found)
-    out = [_piece(n, t, dims, sizes) for n, t in enumerate(found)]
+    known = tuple(sizes.items())
+    read = ({t.target.array, *arrays_read(t)} for t in found)
+    own = (tuple((name, dims[name]) for name in sorted(every & dims.keys())) for every in read)
+    out = [replace(_piece(t, d, known), number=n) for n, (t, d) in enumerate(zip(found, own))]
     last = {p.field: n for n, p in enumerate(out)}
     for n, p in enumerate(out):
         for r in p.reads:
@@ -143,24 +147,28 @@ def spatial_dims(found: tuple[Template, ...]) -> dict[str, tuple[bool, ...]]:
     for t in found:
         dims.setdefault(t.target.array, [False] * len(t.target.index))
     for t in found:
-        for x in (x for e in (t.target, *t.values) for x in loads(e) if x.array in dims):
+        for x in (x for x in touched(t) if x.array in dims):
             for n, index in enumerate(x.index):
                 dims[x.array][n] |= value_of(index) is None
     return {name: tuple(flags) for name, flags in dims.items()}
 
 
-def _piece(
-    number: int, t: Template, dims: dict[str, tuple[bool, ...]], sizes: Mapping[str, Expr]
-) -> Piece:
+Dims = tuple[tuple[str, tuple[bool, ...]], ...]
+
+
+@remembered(4096)
+def _piece(t: Template, along: Dims, known: tuple[tuple[str, Expr], ...]) -> Piece:
+    """A nest by itself; `along` has the arrays that the nests write."""
+    dims, sizes = dict(along), dict(known)
     if not t.always:
         raise NotStages(f"'{t.target.array}' is written under a condition", t.loc)
     field = field_of(t.target, dims, NO_TIME, 0, t.loc)
     loops = {x.var: x for x in t.loops}
-    along, ends, used = list[Along](), list[tuple[Expr, Expr]](), set[str]()
+    every, ends, used = list[Along](), list[tuple[Expr, Expr]](), set[str]()
     for e in (t.target.index[n] for n in field.dims):
         (var, *more) = names(e) & loops.keys() or {""}
         if not var:
-            along.append(Along("", 1, simplify(e)))
+            every.append(Along("", 1, simplify(e)))
             ends.append((simplify(e), simplify(e)))
             continue
         factor = poly(e).coefficient(var).value if not more else None
@@ -176,7 +184,7 @@ def _piece(
         ends.append(
             (simplify(_scaled(factor, loop.lo, offset)), simplify(_scaled(factor, last, offset)))
         )
-        along.append(Along(var, factor, offset))
+        every.append(Along(var, factor, offset))
         used.add(var)
     if loops.keys() - used:
         raise NotStages(f"'{t.target.array}' is written more than once", t.loc)
@@ -185,8 +193,8 @@ def _piece(
             raise NotStages("the bounds of the nest change with other loops", t.loc)
     found = [x for e in t.values for x in reads_of(e) if x[0].array in dims]
     reads = tuple(_read(t, x, dims, certain) for x, certain in found)
-    known = tuple((_known(a, sizes), _known(b, sizes)) for a, b in ends)
-    return Piece(number, field, t, tuple(along), known, reads, sizes)
+    bounds = tuple((_known(a, sizes), _known(b, sizes)) for a, b in ends)
+    return Piece(0, field, t, tuple(every), bounds, reads, sizes)
 
 
 def _known(e: Expr, sizes: Mapping[str, Expr]) -> Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from loopxform.ir.affine import poly, simplify, to_expr
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Load, Param, Select, Var
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.visit import children, loads, map_children, names, substitute, walk
@@ -19,7 +20,7 @@ from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.clock import MOST_PERIOD, Clock
 from loopxform.transforms.overlapped.refusal import NotStages
-from loopxform.transforms.overlapped.templates import Template
+from loopxform.transforms.overlapped.templates import Template, touched
 
 
 @record
@@ -94,6 +95,12 @@ def _subscripts(t: Template, written: set[str]) -> Iterator[Expr]:
                 yield from x.index
 
 
+@remembered(64)
+def _element_types(fn: Function) -> dict[str, Scalar]:
+    own = {s.name: s.type for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape}
+    return {p.name: p.type for p in fn.objects if p.shape} | own
+
+
 def spatial(fn: Function, found: tuple[Template, ...]) -> dict[str, tuple[bool, ...]]:
     """For each array that stages write, which of its dimensions are of space: those that a loop of
     a stage runs along. Raises NotStages."""
@@ -103,12 +110,10 @@ def spatial(fn: Function, found: tuple[Template, ...]) -> dict[str, tuple[bool, 
             dims[t.target.array] = [False] * len(t.target.index)
     for t in found:
         counters = {x.var for x in t.loops}
-        for e in (t.target, *t.values):
-            for x in loads(e):
-                for n, index in enumerate(x.index if x.array in dims else ()):
-                    dims[x.array][n] |= bool(names(index) & counters)
-    own = {s.name: s.type for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape}
-    types = {p.name: p.type for p in fn.objects if p.shape} | own
+        for x in touched(t):
+            for n, index in enumerate(x.index if x.array in dims else ()):
+                dims[x.array][n] |= bool(names(index) & counters)
+    types = _element_types(fn)
     for t in found:
         name = t.target.array
         if sum(dims[name]) != max(map(sum, dims.values())):

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.ir.affine import value_of
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, Load, Select, Stmt, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
@@ -125,6 +126,18 @@ class Nests:
         if isinstance(found, NotStages):
             raise found
         return found
+
+
+@remembered(1024)
+def touched(t: Template) -> tuple[Load, ...]:
+    """The elements that a template writes and reads."""
+    return tuple(x for e in (t.target, *t.values) for x in loads(e))
+
+
+@remembered(1024)
+def arrays_read(t: Template) -> frozenset[str]:
+    """The arrays that a template reads elements of."""
+    return frozenset(x.array for e in t.values for x in loads(e))
 
 
 def coordinate(found: tuple[Template, ...]) -> Scalar:
