@@ -51,7 +51,8 @@ class Parsed:
     compiler defines that heeds them and the command line does not mention. `options` are those of
     the preprocessor, `text` is the contents where they were not read from the file. `deciding`
     tells what macros decided that no file defines, where they decided anything. `expanded` is the
-    text once it is preprocessed, with markers that number the `files`.
+    text once it is preprocessed, with markers that number the `files`. `rests` gives for functions
+    those of other files that they reach, where these were looked into.
     """
 
     unit: Unit
@@ -68,6 +69,7 @@ class Parsed:
     deciding: Decisions | None = None
     expanded: str = ""
     files: tuple[str, ...] = ()
+    rests: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def decisions(self, function: str, *, file: bool = False) -> tuple[Event, ...]:
         """What macros that no file defines decided of a function's text, or of the whole file."""
