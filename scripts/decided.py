@@ -1,6 +1,6 @@
 """How many loops of other people's programs `check` decides, and why not the others.
 
-python scripts/decided.py FOLDER... [--files N] [--seed S] [-I DIR]... [-j N]
+python scripts/decided.py FOLDER... [--files N] [--seed S] [-I DIR]... [-D NAME]... [-j N]
 
 Of each folder, N of the .c files that hold loops are drawn at random (all without --files), and
 judged, each in a process of its own, with every folder below it that holds headers as -I; a header
@@ -85,6 +85,7 @@ def main() -> int:
         warm(Path(name))
         for folder in map(Path.resolve, args.folder):
             given = [*includes(folder), *(x for d in args.include for x in ("-I", d))]
+            given += [x for d in args.define for x in ("-D", d)]
             paths = drawn(folder, args.files, args.seed)
             found = list(pool.map(lambda p, g=given, f=folder: judged(p, g, f, args), paths))
             print(f"{folder.name:<24}{_line(found)}", flush=True)
@@ -103,6 +104,7 @@ def options() -> argparse.Namespace:
     p.add_argument("--files", type=int, metavar="N", help="how many files of each folder")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
+    p.add_argument("-D", dest="define", action="append", default=[], metavar="NAME")
     p.add_argument("-j", dest="jobs", type=int, default=2, metavar="N")
     p.add_argument("--limit", type=float, metavar="SECONDS", default=200.0)
     p.add_argument("--memory", type=float, metavar="MIB", default=2048.0)

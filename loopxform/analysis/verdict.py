@@ -234,6 +234,12 @@ def is_streamed(s: Stmt) -> bool:
 def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
     path = site.path
     unknown = [s for _, s in below(loop, path) if isinstance(s, Opaque)]
+    if unknown and _runs_once(loop):
+        last = (loop.var,) if loop.live_out else ()
+        answer: Answer = "privatizable" if last else "yes"
+        return LoopVerdict(
+            path, loop.origin.loc, loop.var, site.depth, answer, private=last, copies=last
+        )
     if unknown:
         reasons = (Reason(s.code, s.reason, s.origin.loc) for s in unknown)
         return _searched(fn, _unknown(site, *reasons))
@@ -255,6 +261,15 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         idioms(fn, path, tuple(d.array for d in found.left), found.reductions),
         tuple(dict.fromkeys(d.array for d in found.left)),
     )
+
+
+def _runs_once(loop: For) -> bool:
+    """Whether the numbers in a header leave one iteration at most: whatever it does, no other one
+    is there to depend on it."""
+    start, end, step = (value_of(e) for e in (loop.lo, loop.hi, loop.step))
+    if start is None or end is None or not step:
+        return False
+    return start + step >= end if step > 0 else start + step <= end
 
 
 def _carried(fn: Function, path: Path) -> Sequence[Dependence]:

@@ -187,6 +187,11 @@ class CheckedFunction(Shown):
         `__OPTIMIZE__ defined`."""
         return tuple(str(e) for e in self.routine.decisions if not isinstance(e, Line))
 
+    @property
+    def rests(self) -> tuple[str, ...]:
+        """The functions of other files that its verdicts rest on: `norm of src/vector.c`."""
+        return self.routine.file.parsed.rests.get(self.name, ())
+
     def json(self) -> dict[str, object]:
         """The function as the contract of `check --format json` has it."""
         audited = {c.path: {"openmp": _capped(c.json(), "findings", "doubts")} for c in self.claims}
@@ -194,6 +199,7 @@ class CheckedFunction(Shown):
         if len(rows) > MOST_ROWS:  # those stay that keep iterations in order
             rows.sort(key=lambda d: d.level is None)
         said: dict[str, object] = {"macros": list(self.macros)} if self.macros else {}
+        said |= {"elsewhere": list(self.rests)} if self.rests else {}
         said |= {"annotations": [a.json() for a in self.asserted]} if self.asserted else {}
         said |= {"openmp": [c.json() for c in self.others]} if self.others else {}
         said |= {"missing_updates": [m.json() for m in self.missing]} if self.missing else {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
 
 from loopxform.api.annotated import require_understood
 from loopxform.api.arguments import PROJECT, READING, require, require_known
 from loopxform.api.facade import File
 from loopxform.frontend import CppOptions, Parsed, parse_file
+from loopxform.frontend.syntax.elsewhere import Program
 from loopxform.settings.flags import Flags, flags_of
 from loopxform.settings.lookup import settings_for
 
@@ -44,6 +45,19 @@ def load(
         <File mm.c: mm>
     """
     return _file(parse_file(fspath(path), _cpp(fspath(path), config, options)))
+
+
+def load_of_program(path: str, program: Program, **options: Sequence[str]) -> File:
+    """`load` for questions alone: functions of other files of the program are looked into. Raises
+    what it raises."""
+    return _file(parse_file(path, _cpp(path, False, options), program=program))
+
+
+def program_of(
+    files: Sequence[str], options: Callable[[str], Mapping[str, Sequence[str]]]
+) -> Program:
+    """The files as one program; `options` gives those of `load` for each of them."""
+    return Program(files, lambda path: _cpp(path, False, options(path)))
 
 
 def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:

@@ -42,7 +42,7 @@ def function(f: CheckedFunction, file: str | None = None, paint: Paint = plain) 
     out += [f"    {line}" for c in f.others for line in _claim(c, paint)]
     out += [f"{a.annotation.loc}: {a.annotation.text}: {a.why}" for a in f.asserted if not a.loops]
     out += [f"    line {m.loc.line if m.loc else '?'}: {m.message}; {m.help}" for m in f.missing]
-    out += _builds(f.macros) if f.loops else []
+    out += [*_listed("for builds with", f.macros), *_listed("with", f.rests)] if f.loops else []
     lines = {v.path: v.line for v in f.loops}
     for m in f.matrices:
         title = (
@@ -61,15 +61,15 @@ def without_loops(report: CheckedFile) -> str:
     return f"{report.name}: no loops in {_count(len(report.functions), 'function')}"
 
 
-MACROS = 6
-"""Macros that text names; JSON has them all."""
+NAMED = 6
+"""Macros and functions that text names; JSON has them all."""
 
 
-def _builds(macros: Sequence[str]) -> list[str]:
-    """For which builds the verdicts hold."""
-    more = len(macros) - MACROS
-    named = [*macros[:MACROS], *([f"{more} more (--format json)"] if more > 0 else [])]
-    return [f"        for builds with {', '.join(named)}"] if macros else []
+def _listed(what: str, names: Sequence[str]) -> list[str]:
+    """What the verdicts hold for, or rest on."""
+    more = len(names) - NAMED
+    named = [*names[:NAMED], *([f"{more} more (--format json)"] if more > 0 else [])]
+    return [f"        {what} {', '.join(named)}"] if names else []
 
 
 def words(v: LoopVerdict, paint: Paint = plain) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator, Sequence
+from functools import cache, cached_property, partial
 from typing import TypeAlias
 
 from loopxform.api.check import CheckedFile, checked
+from loopxform.api.reading import program_of
 from loopxform.budget import Budget, memory_bytes, within
 from loopxform.cli import inputs
 from loopxform.cli.options import chosen, limits, read
-from loopxform.cli.settings import configured
+from loopxform.cli.settings import configured, settings_of
 from loopxform.errors import LoopxformError, contained
+from loopxform.frontend.syntax.elsewhere import Program
 from loopxform.source import Loc
 
 Judged: TypeAlias = CheckedFile | LoopxformError
@@ -27,6 +31,18 @@ class Judge:
         self.in_use = memory_bytes()
         self.limit = self._limit(args)
 
+    @cached_property
+    def program(self) -> Program | None:
+        """The program that the files are of: that of --program, else what the command line names,
+        where that may be several. Raises InputError."""
+        several = len(self.args.files) > 1 or os.path.isdir(self.args.files[0])
+        named = self.args.program or (self.args.files if several else ())
+        if not named:
+            return None
+        found = inputs.c_files(named, cache(partial(settings_of, self.args)))
+        files = [path for path in found if path != "-"]
+        return program_of(files, lambda path: configured(self.args, path).flags.options)
+
     def _limit(self, args: argparse.Namespace) -> Budget:
         """What one file may take, from now on."""
         return Budget.of(*limits(args), self.in_use)
@@ -37,7 +53,7 @@ class Judge:
             args = configured(self.args, path)
             self.limit = self._limit(args)
             with within(self.limit), contained(path, Loc(path, 1, 1)):
-                file = read(args, path)
+                file = read(args, path, self.program)
                 name = chosen(file, args).name if args.function else None
                 return checked(file, function=name)
         except LoopxformError as error:

@@ -10,21 +10,24 @@ from math import ceil, isfinite
 
 from loopxform import trace
 from loopxform.api.facade import File, Routine
-from loopxform.api.reading import load, loads
+from loopxform.api.reading import load, load_of_program, loads
 from loopxform.budget import Budget, within
 from loopxform.cli.arguments.common import SECONDS_BY_LINES
 from loopxform.errors import InputError, UsageError, about
+from loopxform.frontend.syntax.elsewhere import Program
 from loopxform.frontend.text.rawtext import decode, read_bytes
 from loopxform.written import LARGEST_TILE, number, whole
 
 
-def read(args: argparse.Namespace, path: str | None = None) -> File:
-    """Reads the file of the command line, or `path`, with the options that hold for it. Raises
-    InputError with the place."""
+def read(args: argparse.Namespace, path: str | None = None, program: Program | None = None) -> File:
+    """Reads the file of the command line, or `path`, with the options that hold for it; of a
+    `program`, to ask questions alone. Raises InputError with the place."""
     path = args.file if path is None else path
     if path == "-":
         return loads(_standard_input(), "<stdin>", **args.flags.options)
     with about(path):
+        if program is not None:
+            return load_of_program(path, program, **args.flags.options)
         return load(path, **args.flags.options)
 
 

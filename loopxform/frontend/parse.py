@@ -6,18 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from loopxform.budget import Exhausted
+from loopxform.budget import Exhausted, part, within
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend.lower.files import lower_file
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.pragmas.annotated import require_balance
 from loopxform.frontend.pragmas.data_regions import data_directives
 from loopxform.frontend.pragmas.data_uses import flows
+from loopxform.frontend.syntax.elsewhere import Program, Whole, with_definitions
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.text import gnu, languages
 from loopxform.frontend.text.deciding import Decisions
-from loopxform.frontend.text.preprocess import load, preprocess
+from loopxform.frontend.text.preprocess import Preprocessed, load, preprocess
 from loopxform.frontend.text.rawtext import bare, decode, strip_comments
 from loopxform.frontend.text.reader import Reader
 from loopxform.ir.decisions import Event
@@ -25,8 +26,16 @@ from loopxform.ir.nodes import Unit
 from loopxform.source import Loc, Sources
 
 
-def parse_file(path: str, options: CppOptions | None = None, *, text: str | None = None) -> Parsed:
-    """Lowers the C file at `path`; `text` is its contents where it was read elsewhere (stdin).
+def parse_file(
+    path: str,
+    options: CppOptions | None = None,
+    *,
+    text: str | None = None,
+    program: Program | None = None,
+) -> Parsed:
+    """Lowers the C file at `path`; `text` is its contents where it was read elsewhere (stdin). Of
+    a `program`, functions of its other files stand beside those that call them: the result may be
+    judged, but not offloaded.
 
     Raises InputError where nothing of the file can be used, and Exhausted where the limits in force
     are too small for it. A function that cannot be read is
@@ -34,7 +43,7 @@ def parse_file(path: str, options: CppOptions | None = None, *, text: str | None
     """
     reader = Reader()
     try:
-        parsed = _parse(path, options or CppOptions(), text, reader)
+        parsed = _parse(path, options or CppOptions(), text, reader, program)
     except InputError as e:
         e.sources = reader.sources
         raise _named(e) or e from e
@@ -65,21 +74,28 @@ def _once(problems: tuple[LoopxformError, ...]) -> tuple[LoopxformError, ...]:
     return (foreign, *(e for e in problems if e.status != foreign.status))
 
 
-def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> Parsed:
+def _parse(
+    path: str, options: CppOptions, text: str | None, reader: Reader, program: Program | None
+) -> Parsed:
     raw = load(path) if text is None else decode(text.encode(errors="replace"), path)
     source = preprocess(path, raw, options, reader)
     places = Places(source.files, reader.sources)
-    tree = parse(gnu.normalise(source.text), places)
+    whole = _whole(source, path, options, program, reader)
+    tree = parse(gnu.normalise(whole.text), places)
+    if tree.problems and whole.rests:
+        whole = Whole(source.text)
+        tree = parse(gnu.normalise(whole.text), places)
     require_balance(tree.ast, places)
     directives = data_directives(tree.ast, places) if "loopxform" in source.text else ()
     data = flows(tree.ast, directives, places) if directives else {}
-    deciding = _deciding(source.events, reader.sources) if source.events else None
+    events = (*source.events, *whole.events)
+    deciding = _deciding(events, reader.sources) if events else None
     lowered = lower_file(
         tree.ast,
         places,
-        text=source.text,
-        plain_layout=gnu.plain_layout(source.text),
-        strict_aliasing=gnu.strict_aliasing(source.text, options.flags),
+        text=whole.text,
+        plain_layout=gnu.plain_layout(whole.text),
+        strict_aliasing=gnu.strict_aliasing(whole.text, options.flags),
     )
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
@@ -99,10 +115,24 @@ def _parse(path: str, options: CppOptions, text: str | None, reader: Reader) -> 
         options,
         text,
         deciding,
-        source.text,
+        whole.text,
         tuple(source.files),
         data,
+        {name: tuple(map(str, taken)) for name, taken in whole.rests.items() if taken},
     )
+
+
+def _whole(
+    source: Preprocessed, path: str, options: CppOptions, program: Program | None, reader: Reader
+) -> Whole:
+    """The text with what it calls of other files, as far as the limits in force suffice."""
+    if program is None:
+        return Whole(source.text)
+    try:
+        with within(part(1 / 4)):
+            return with_definitions(source.text, path, options, program, reader)
+    except Exhausted:
+        return Whole(source.text)
 
 
 def _deciding(events: Sequence[Event], sources: Sources) -> Decisions:

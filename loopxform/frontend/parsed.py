@@ -53,7 +53,8 @@ class Parsed:
     the preprocessor, `text` is the contents where they were not read from the file. `deciding`
     tells what macros decided that no file defines, where they decided anything. `expanded` is the
     text once it is preprocessed, with markers that number the `files`. `data` says what functions
-    with data directives do with the arrays that these name.
+    with data directives do with the arrays that these name. `rests` gives for functions those of
+    other files that they reach, where these were looked into.
     """
 
     unit: Unit
@@ -71,6 +72,7 @@ class Parsed:
     expanded: str = ""
     files: tuple[str, ...] = ()
     data: dict[str, tuple[Flow, ...]] = field(default_factory=dict)
+    rests: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def decisions(self, function: str, *, file: bool = False) -> tuple[Event, ...]:
         """What macros that no file defines decided of a function's text, or of the whole file."""

@@ -51,6 +51,10 @@ def options() -> Parser:
     )
     help = "how many loops are decided, and what stands in the way of the others, by its frequency"
     p.add_argument("--stats", action="store_true", help=help)
+    help = (
+        "C files and folders of the program: their functions are looked into (default: FILE.c ...)"
+    )
+    p.add_argument("--program", action="append", default=[], metavar="PATH", help=help)
     c = p.add_argument_group("continuous integration (docs/ci.md)")
     help = "findings in this file do not fail, only new ones; none: all fail"
     c.add_argument("--baseline", metavar="FILE", help=help)

@@ -29,6 +29,7 @@ from loopxform.frontend.lower.functions import lower_function
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.routines import routine
 from loopxform.frontend.lower.sketch import Sketch
+from loopxform.frontend.names.called_effects import CalledEffects
 from loopxform.frontend.names.filescope import FileScope, by_name
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
@@ -83,13 +84,16 @@ class Around:
     promised: Mapping[str, frozenset[str]] = field(default_factory=dict)
     mentioned: frozenset[str] = frozenset()
     """The names of members of structs and unions."""
+    called: CalledEffects = CalledEffects()
 
     @classmethod
     def of(cls, ast: c_ast.FileAST, places: Places, text: str) -> Around:
         """Of a file that is `text` once it is preprocessed."""
         found = permits(ast, places, text)
-        members = mentioned_members(ast.ext)
-        return cls(obstacles(ast), Hidden(ast.ext), found, by_name(ast), promised(text), members)
+        members, promises = mentioned_members(ast.ext), promised(text)
+        called = CalledEffects.of(ast, promises)
+        hidden = Hidden(ast.ext)
+        return cls(obstacles(ast), hidden, found, by_name(ast), promises, members, called)
 
 
 def lower_file(
@@ -128,7 +132,7 @@ def lower_file(
         promised=around.promised,
         mentioned=around.mentioned,
     )
-    scope.by_name = around.by_name
+    scope.by_name, scope.called = around.by_name, around.called
     inlined = _Inlining({}, FileNames(frozenset(), frozenset()), {})
     if not broken:
         broken, inlined = _plainer(ast, places, scope)
@@ -237,7 +241,7 @@ def _as_written(node: c_ast.FuncDef, scope: FileScope) -> None:
     if loops:
         variables = Variables(node, {})
         scope.iterated.update(iterated(loops, variables))
-        scope.sequential.update(sequential(loops, node, variables, scope.own))
+        scope.sequential.update(sequential(loops, node, variables, scope.called))
 
 
 @contextmanager

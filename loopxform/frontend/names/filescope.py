@@ -8,6 +8,7 @@ from typing import TypeAlias
 from pycparser import c_ast
 
 from loopxform.frontend.names.aliasing import Aliasing
+from loopxform.frontend.names.called_effects import CalledEffects
 from loopxform.frontend.names.ctype import CType
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.library import pure
@@ -71,6 +72,8 @@ class FileScope:
         self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
         self.by_name: frozenset[str] = frozenset()
         """The variables that only their names lead to."""
+        self.called = CalledEffects()
+        """What the functions that the file defines do in any case."""
         self.elements: dict[tuple[int, ...], tuple[Expr, ...]] = {}
         """Those of `const` variables, by the identity of their initialisers and the shape."""
         self.iterated: dict[str, list[str]] = {}

@@ -107,9 +107,23 @@ _IN_ORDER = frozenset(f"{_WRITES} {_READS} {_GENERATORS}".split())
 """What must happen in the order of the program; a clock tells the time whatever the order."""
 
 
+_COLLECTIVE = """MPI_Allgather MPI_Allgatherv MPI_Allreduce MPI_Alltoall MPI_Alltoallv MPI_Barrier
+    MPI_Bcast MPI_Comm_dup MPI_Comm_split MPI_Exscan MPI_Gather MPI_Gatherv MPI_Reduce
+    MPI_Reduce_scatter MPI_Scan MPI_Scatter MPI_Scatterv"""
+_ONE_OF_SEVERAL = "MPI_Testany MPI_Testsome MPI_Waitany MPI_Waitsome"
+_MESSAGES = {
+    **dict.fromkeys(_COLLECTIVE.split(), "all processes must make such calls in one order"),
+    **dict.fromkeys(_ONE_OF_SEVERAL.split(), "it completes what earlier calls have left"),
+}
+"""MPI 4.0, sections 3.7.5 and 6.14. To whom a single message goes may differ for each iteration:
+nothing is said of those."""
+
+
 def effect_on_order(name: str) -> str | None:
     """What would change if two calls of a function of the library changed places; None where
     nothing would, or it is not known."""
+    if name in _MESSAGES:
+        return _MESSAGES[name]
     return effect(name)[0].partition(": ")[2] if name in _IN_ORDER else None
 
 

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pycparser import c_ast
 
+from loopxform.frontend.names.called_effects import CalledEffects
 from loopxform.frontend.names.iterated import place
-from loopxform.frontend.names.library import effect_on_order
 from loopxform.frontend.names.loop_data import LoopData, LoopNode, is_math, is_memory, parts
 from loopxform.frontend.names.loop_sites import Site, stated
 from loopxform.frontend.names.reached import Reach
@@ -30,7 +30,6 @@ from loopxform.frontend.syntax.tree import below, every
 from loopxform.ir.functions import is_known
 from loopxform.records import record
 
-_ENDS = frozenset(["abort", "exit", "_exit", "_Exit", "longjmp", "quick_exit"])
 _SUMS = frozenset(["+", "-", "*", "&", "|", "^"])
 
 
@@ -47,14 +46,14 @@ def sequential(
     loops: Iterable[LoopNode],
     function: c_ast.FuncDef,
     variables: Variables,
-    own: Iterable[str],
+    called: CalledEffects,
 ) -> Iterator[tuple[str, Obstacle]]:
     """The places of those loops of a function whose iterations are in order, each with the reason.
-    `own` are the functions that the file defines."""
+    `called` says what calls do besides giving a value."""
     labels = {n.name: n for n in every(function.body) if isinstance(n, c_ast.Label)}
-    defined, reach = frozenset(own), Reach(function, variables)
+    reach = Reach(function, variables)
     for loop in loops:
-        obstacle = _Loop(loop, variables, labels, defined).obstacle()
+        obstacle = _Loop(loop, variables, labels, called).obstacle()
         if obstacle is not None and reach.has_two(loop):
             yield place(loop), obstacle
 
@@ -65,13 +64,13 @@ class _Loop:
         loop: LoopNode,
         variables: Variables,
         labels: Mapping[str, c_ast.Node],
-        own: frozenset[str],
+        called: CalledEffects,
     ) -> None:
         self.loop = loop
         self.variables = variables
         self.labels = labels
-        self.own = own
-        self.data = LoopData(loop, variables, own)
+        self.own, self.called = called.own, called
+        self.data = LoopData(loop, variables, self.own)
         self.sites = self.data.sites
         self.inside = {id(s.node): s for s in self.sites}
         self.statements = {id(x) for n in (loop, *(s.node for s in self.sites)) for x in stated(n)}
@@ -139,10 +138,15 @@ class _Loop:
                 return "return"
             case c_ast.Goto(name=name) if name in self.labels:
                 return "" if id(self.labels[name]) in self.inside else "goto"
-            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in _ENDS - self.own:
-                return str(name)
+            case c_ast.FuncCall() if (name := self._function(s.node)) in self.called.ends:
+                return name
             case _:
                 return ""
+
+    def _function(self, call: c_ast.FuncCall) -> str:
+        """The name of the function that is called, where it is called by its name."""
+        variable = id(call.name) in self.variables.meant
+        return str(call.name.name) if isinstance(call.name, c_ast.ID) and not variable else ""
 
     def _condition(self) -> Obstacle | None:
         """A condition of the loop that data decide, differently from iteration to iteration."""
@@ -170,18 +174,17 @@ class _Loop:
                 return is_memory(x) and self.data.moves(x)
 
     def _is_stateful(self, call: c_ast.FuncCall) -> bool:
-        name = call.name.name if isinstance(call.name, c_ast.ID) else ""
-        return name not in self.own and effect_on_order(name) is not None
+        return self.called.in_order(self._function(call)) is not None
 
     # ------------------------------------------------------------ state
 
     def _order(self) -> Obstacle | None:
-        """A call of the library that must happen in the order of the iterations."""
+        """A call that must happen in the order of the iterations."""
         for s in self.sites:
-            if not isinstance(s.node, c_ast.FuncCall) or not isinstance(s.node.name, c_ast.ID):
+            if not isinstance(s.node, c_ast.FuncCall):
                 continue
-            name = s.node.name.name
-            effect = None if name in self.own else effect_on_order(name)
+            name = self._function(s.node)
+            effect = self.called.in_order(name)
             if effect and self._is_reached(s) and self._goes_on(s):
                 return Obstacle(f"the iterations call '{name}' in turn: {effect}", s.node)
         return None
@@ -199,8 +202,8 @@ class _Loop:
         if not s.conditions:
             return True
         calls = (x.node for x in self.sites if isinstance(x.node, c_ast.FuncCall))
-        names = (n.name.name if isinstance(n.name, c_ast.ID) else "" for n in calls)
-        known = all(is_known(n) or (n not in self.own and effect_on_order(n)) for n in names)
+        names = map(self._function, calls)
+        known = all(n not in self.own and (is_known(n) or self.called.in_order(n)) for n in names)
         return known and not self._is_last(s.branch)
 
     def _is_last(self, branch: c_ast.Node | None) -> bool:

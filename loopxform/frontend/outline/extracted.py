@@ -16,6 +16,7 @@ two names are apart would be false. The function is only looked at, it is never 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import combinations, product
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from loopxform.frontend.names.expression_types import ExpressionTypes
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import changed
 from loopxform.frontend.outline.guards import Guards
+from loopxform.frontend.outline.kept_pointers import keeps_pointers
 from loopxform.frontend.outline.owner import Owner, settings
 from loopxform.frontend.outline.removable import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
@@ -71,6 +73,11 @@ class _Extraction:
         self.outside = [x for x in owner.effects if id(x) not in within]
         """What may set something elsewhere in the function."""
         self.guards = Guards(owner.function.body, loop, owner.variables)
+
+    @cached_property
+    def keeps_pointers(self) -> bool:
+        """Whether the loop sets no pointer that it does not name."""
+        return keeps_pointers(self.inside, self.owner, self.types)
 
     def made(self) -> c_ast.FuncDef:
         self._require_plain()
@@ -137,8 +144,10 @@ class _Extraction:
         if types & {w for several in words for w in several if w}:
             raise self._not("a type of the function")
         for d in self.used:
-            odd = {"volatile", "_Atomic"} & set(d.quals) or {"static", "extern"} & set(d.storage)
             kind = self.variables.kind(d)
+            if kind == "pointer" and self._is_kept(d):
+                continue
+            odd = {"volatile", "_Atomic"} & set(d.quals) or {"static", "extern"} & set(d.storage)
             if odd or kind == "function" or (kind == "struct" and self._is_live(d)):
                 raise self._not(f"'{d.name}' is not a plain variable")
             if self.variables.kind(d) == "pointer" and self._is_exposed(d):
@@ -149,6 +158,14 @@ class _Extraction:
         for pointer, d in product(set_here, known):
             if self._may_lead_to(pointer, d):
                 raise self._not(f"'{pointer.name}' may point to '{d.name}'")
+
+    def _is_kept(self, pointer: c_ast.Decl) -> bool:
+        """Whether the loop leaves a pointer alone that others may know."""
+        odd = {"volatile", "_Atomic", "extern"} & {*pointer.quals, *pointer.storage}
+        inside = set(map(id, self.inside))
+        taken = any(id(x) in inside for x in self.variables.escaping[id(pointer)])
+        set_here = any(id(x) in inside for x in self.variables.sets[id(pointer)])
+        return not (odd or taken or set_here) and self.keeps_pointers
 
     def _may_lead_to(self, pointer: c_ast.Decl, known: c_ast.Decl) -> bool:
         """Whether the type of a pointer lets it lead to a variable (C11 6.5p7): that of one to

@@ -70,6 +70,21 @@ def test_opaque_statements_hide_only_the_loops_around_them() -> None:
     assert found[0].reasons[0].code == "LX014"
 
 
+def test_one_iteration_depends_on_no_other() -> None:
+    f = fn(
+        "n, a[]",
+        loop("i", 0, 1, opaque()),
+        loop("j", 3, 1, opaque(), step=-2),
+        loop("k", 0, 1, opaque(), live_out=True),
+        loop("l", 0, 2, opaque()),
+        loop("m", "n", "n + 1", opaque()),
+    )
+    verdicts = [(v.parallel, v.copies) for v in judge(f)]
+    assert verdicts == [
+        ("yes", ()), ("yes", ()), ("privatizable", ("k",)), ("unknown", ()), ("unknown", ()),
+    ]  # fmt: skip
+
+
 def test_unknown_is_not_no() -> None:
     f = fn("n, a[], p[]:int", loop("i", 0, "n", s("a[p[i]] = 1", "S0")))
     (v,) = judge(f)

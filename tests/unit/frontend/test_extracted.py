@@ -16,6 +16,7 @@ double *given(int k);
 void other(double *p);
 int *counts(int k);
 void count(int *p);
+void keep(void **p);
 """
 
 LOOPS = {
@@ -59,6 +60,28 @@ LOOPS = {
       do { for (int i = 0; i < n; i++) if (p[i] > 0) { p[i] = 0; found++; }
         count(&found); } while (found < k);
       return found; }""": "unknown",
+    # pointers that others may know, where the loop stores numbers alone
+    """void f(int n, int k, double *b) {
+      static struct cell *p; p = some(k); keep((void **)&p);
+      for (int i = 0; i < n; i++) p->at[i][0] = b[i]; }""": "yes if b and p.at do not overlap",
+    """void f(int n, int k) {
+      static double *p; double *q = given(k); keep((void **)&p); keep((void **)&q);
+      for (int i = 0; i < n; i++) p[i] = 2 * q[i]; }""": "yes if p and q do not overlap",
+    """void f(int n, int k) {
+      static double *p; double *q = given(k); keep((void **)&p); keep((void **)&q); p = q;
+      for (int i = 0; i < n; i++) p[i] = 2 * q[i]; }""": "unknown",
+    """void f(int n, int k) {
+      static double *p; keep((void **)&p);
+      for (int i = 0; i < n; i++) { p[i] = i; keep((void **)&n); } }""": "unknown",
+    """void f(int n, int k, struct grid *g) {
+      static double *p; p = given(k); keep((void **)&p);
+      for (int i = 0; i < n; i++) { p[i] = i; g[i].row = 0; } }""": "unknown",
+    """void f(int n, int k, char *c) {
+      static double *p; p = given(k); keep((void **)&p);
+      for (int i = 0; i < n; i++) { p[i] = i; c[i] = 0; } }""": "unknown",
+    """void f(int n, int k) {
+      static double *volatile p; p = given(k); keep((void **)&p);
+      for (int i = 0; i < n; i++) p[i] = i; }""": "unknown",
     # two counters, where what the rest does makes the end unknown
     """void f(int n, int k, double *a, double *b) {
       double *p = k ? given(1) : given(2); int last = n;

@@ -12,6 +12,16 @@ HEAD = """#include <stdio.h>
 struct item { struct item *next; int value; };
 int some(int);
 static int is_last(int i, int n) { return i == n - 1; }
+int MPI_Waitany(int, int *, int *, int *), MPI_Send(int *, int), MPI_Bcast(int *, int);
+_Noreturn void die(const char *);
+static int calls;
+static void report(int n) { calls++; printf("%d", n); }
+static void reports(int n) { if (n) { some(n); } report(n); report(n + 1); }
+static int counted(int n) { for (calls = getchar(); calls < n; calls++) some(n); return calls; }
+static void usage(int n) { some(n); die("usage"); }
+static void perhaps(int n) { if (n > 3) printf("%d", n); n && getchar(); }
+static int early(int n) { if (n == 0) return 1; return getchar(); }
+static void by_pointer(int n, int printf(const char *)) { if (n) some(n); printf("x"); }
 void f(int n, int m, int *a, int *b, struct item *list, const char *s)
 {
   int i, j, k = 0, sum = 0, *p = a;
@@ -62,9 +72,29 @@ IN_ORDER = {
     "for (i = 0; i < n; i++) if (i < list->value) putchar(a[i]);": "call 'putchar' in turn",
     "for (i = 0; i < n; i++) { if (b[i]) continue; putchar(a[i]); }": "call 'putchar' in turn",
     "for (i = 0; i < n; i++) a[i] = rand() % 6;": "call 'rand' in turn: it keeps a state",
+    # calls of functions that make such calls in any case
+    "for (i = 0; i < n; i++) report(i);": "call 'report' in turn: it calls 'printf', the order of",
+    "for (i = 0; i < n; i++) { some(i); reports(i); }": "call 'reports' in turn: it calls 'printf'",
+    "for (i = 0; i < n; i++) a[i] = counted(i);": "call 'counted' in turn: it calls 'getchar'",
+    "for (i = 0; i < n; i++) MPI_Waitany(n, a, &k, b);": "it completes what earlier calls have",
+    "for (i = 0; i < n; i++) MPI_Bcast(a, i);": "all processes must make such calls in one order",
+    # or that never return
+    "for (i = 0; i < n; i++) { if (a[i]) die(s); b[i] = some(i); }": "ends the loop (die)",
+    "for (i = 0; i < n; i++) { if (a[i]) usage(i); b[i] = some(i); }": "ends the loop (usage)",
 }
 
 NOT_SAID = [
+    # what a function calls under a condition, or behind a jump, it may not call at all
+    "for (i = 0; i < n; i++) perhaps(i);",
+    "for (i = 0; i < n; i++) early(i);",
+    "for (i = 0; i < n; i++) by_pointer(i, 0);",
+    "for (i = 0; i < n; i++) { void (*report)(int) = 0; report(i); }",
+    "for (i = 0; i < n; i++) { void (*die)(const char *) = 0; if (a[i]) die(s); }",
+    # of functions that end the program the first call is the last
+    "for (i = 0; i < n; i++) { printf(s); usage(i); }",
+    "for (i = 0; i < n; i++) { if (a[i]) report(i); some(i); }",
+    # a message may go to another process each time
+    "for (i = 0; i < n; i++) MPI_Send(a, i);",
     # updates that take each other back
     "for (i = 0; i < n; i++) { k++; a[i] = some(k); k--; }",
     "for (i = 0; i < n; i++) { k += m; a[i] = some(k); k -= m; }",
