@@ -18,6 +18,7 @@ from loopxform.codegen import emit
 from loopxform.errors import IgnoredOption, LimitError, TransformError, UnsupportedC, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.ir.permitted import permitted
+from loopxform.prepare.invariant_reductions import with_invariant_reductions
 from loopxform.recipes.tile import tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
@@ -52,9 +53,10 @@ def tile_routine(
         reordered = permitted(allowed, routine.function).reassociate
         meant = as_meant(routine.function)
         known = told_ends(meant) if inspect else Inspected(meant)
+        automatic = w.recipe is None and w.options.Rk is None and not w.options.relayout
         try:
             tiled = tile(
-                known.fn,
+                with_invariant_reductions(known.fn) if automatic else known.fn,
                 w.sizes,
                 w.recipe,
                 room,
