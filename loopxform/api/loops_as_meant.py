@@ -64,6 +64,7 @@ from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.joined_branches import with_joined_branches
 from loopxform.prepare.known_bounds import with_known_bounds
+from loopxform.prepare.repeated_loops import with_repeated_loops
 from loopxform.prepare.sunk_code import with_sunk_code
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_bodies
@@ -92,7 +93,9 @@ def as_meant(fn: Function) -> Function:
 
 
 def _meant(fn: Function) -> Function:
-    fn = with_sunk_code(with_joined_branches(with_assumed_condition(fn)))
+    repeated = with_repeated_loops(fn, _fixed(fn))
+    bounds_change, fn = repeated is not fn, with_assumed_condition(repeated)
+    fn = with_sunk_code(with_joined_branches(fn))
     read = whole_bodies(fn)
     if any(isinstance(s, Opaque) for _, s in walk(read.body)):
         return fn
@@ -105,7 +108,7 @@ def _meant(fn: Function) -> Function:
     bounded = with_known_bounds(_in_loops_that_run(done.function))
     rows = _rows_and_columns(bounded)
     found = with_whole_windows(with_absolute_tiles(rows, _fixed(rows)))
-    if found == read:
+    if found == read and not bounds_change:
         return fn
     numbered = _numbered(found)
     plain = forward_values(numbered, symbols(numbered))
