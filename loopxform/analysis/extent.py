@@ -63,6 +63,8 @@ class Extent:
     when: Expr | None
     corner: bool
     last: tuple[Expr, ...] | None = None
+    padded: bool = False
+    """That devices are given whole rows, whether the caller's last one is whole or not."""
     parts: tuple[Conj, ...] = field(default=(), compare=False, repr=False)
     """The elements, over `#0, #1, ...` and the scalars of the caller's."""
 
@@ -102,7 +104,11 @@ def existing_box(fn: Function, array: str) -> Extent | None:
         found = passed if known else _inside_of(fn, extent(fn, array), passed) or passed
     param = next((p for p in fn.objects if p.name == array), None)
     ends_inside = param is not None and param.flat and len(param.shape) > 1
-    return None if found is not None and ends_inside and not found.corner else found
+    return None if found is not None and ends_inside and not _has_corner(found) else found
+
+
+def _has_corner(found: Extent) -> bool:
+    return found.corner or found.padded
 
 
 def _inside_of(fn: Function, found: Extent | None, passed: Extent | None) -> Extent | None:
@@ -132,7 +138,9 @@ def _explained(
     except TooHard:
         found = search.refuse("it is too hard to compute")
     told = None if isinstance(found, Extent) else told_end(fn, array)
-    return found if told is None else Extent(array, told.upper, told.when, False, told.last)
+    if told is None:
+        return found
+    return Extent(array, told.upper, told.when, False, told.last, padded=True)
 
 
 @remembered(8)
@@ -354,7 +362,9 @@ class _Search:
                 box = self._bounding_box(chosen=True)
             except boxes.NoFormula as e:
                 return self.refuse(str(e))
-        return Extent(self.array, box.upper, box.when, box.corner, box.last, tuple(self.parts))
+        return Extent(
+            self.array, box.upper, box.when, box.corner, box.last, parts=tuple(self.parts)
+        )
 
     def _bounding_box(self, *, chosen: bool) -> boxes.Box:
         """`boxes.bounding_box`: few steps change what is touched, and isl is slow."""

@@ -28,6 +28,7 @@ from loopxform.ir.nodes import (
     Assign,
     Bin,
     Cast,
+    Const,
     Decl,
     Expr,
     For,
@@ -48,6 +49,8 @@ from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     bodies,
     loads,
+    loops,
+    loops_around,
     names,
     stmt_exprs,
     walk,
@@ -113,12 +116,26 @@ def _inspected(fn: Function, arrays: list[Param]) -> Inspected:
         return replace(p, shape=(Var(ends[p.name]), *p.shape[1:]), flat=False)
 
     numbers = (Param(e, INT, ends=a) for a, e in ends.items())
+    always = _touched_always(fn)
+    some = (Bin(">=", Var(e), Const(1)) for a, e in ends.items() if a in always)
     made = replace(
         fn,
         params=(*map(closed, fn.params), *numbers),
         globals=tuple(map(closed, fn.globals)),
+        assumes=(*fn.assumes, *some),
     )
     return Inspected(made, inspector, tuple(ends.values()))
+
+
+def _touched_always(fn: Function) -> set[str]:
+    """The arrays that each iteration of one of the innermost loops touches: where they have no
+    element, that loop never runs, and what is left is little."""
+    sites = loops(fn)
+    depth = [len(loops_around(fn, s.path)) for s in sites]
+    inner = [s.loop for s, n in zip(sites, depth) if n == max(depth)]
+    assigned = (s for x in inner for s in x.body if isinstance(s, Assign))
+    every = (x for s in assigned for e in stmt_exprs(s) for x in touched(e))
+    return {x.array for x, guards in every if isinstance(x, Load) and not guards}
 
 
 def _is_open(p: Param) -> bool:

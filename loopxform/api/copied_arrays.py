@@ -51,6 +51,11 @@ def copied_arrays(fn: Function) -> Inspected:
     return replace(found, fn=with_row_lengths(found.fn))
 
 
+def told_ends(fn: Function) -> Inspected:
+    """The program, and what finds out ends of its arrays that only data tell."""
+    return inspected(fn, whole_loops(fn))
+
+
 def checked_updates(fn: Function) -> KeyCheck | None:
     """What looks at the keys of updates, on the host: of arrays of a declared size, where the
     program does not compute the keys itself."""

@@ -4,10 +4,13 @@
     p = 0; for k: { s += a[p]; p += lda; }       ->   for k: s += a[k, 0]
     end = min(len[i], u); for k < end            ->   for k < min(len[i], u)
     for t < n*m: c[t / m, t % m] = 0             ->   for i < n: for j < m: c[i, j] = 0
+    if (b == 0) for i: ... else for i: ...       ->   for i: { ...; if (b == 0) ... else ... }
 
 What grows by the same amount in each iteration has a closed form (step `substitute`), loop by loop
 from the innermost; bounds that variables hold, tiles that count from 0 and windows that are cut at
-an edge are written out. Flat arrays are matrices then, as where the user writes their subscripts.
+an edge are written out; nests in both branches of a condition become one; what only the end of an
+iteration needs moves there. Flat arrays are matrices then, as where the user writes their
+subscripts.
 `check` judges the loops as they are written: there they carry the sum. The user's own text runs
 where what is taken for granted does not hold (`Function.as_written`).
 """
@@ -56,9 +59,13 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.prepare.absolute_tiles import with_absolute_tiles
+from loopxform.prepare.assumed_condition import with_assumed_condition
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.extrema_apart import with_extrema_apart
+from loopxform.prepare.joined_branches import with_joined_branches
 from loopxform.prepare.known_bounds import with_known_bounds
+from loopxform.prepare.repeated_loops import with_repeated_loops
+from loopxform.prepare.sunk_code import with_sunk_code
 from loopxform.prepare.unrolled_loops import rerolled
 from loopxform.prepare.while_loops import whole_bodies
 from loopxform.prepare.whole_windows import with_whole_windows
@@ -86,6 +93,9 @@ def as_meant(fn: Function) -> Function:
 
 
 def _meant(fn: Function) -> Function:
+    repeated = with_repeated_loops(fn, _fixed(fn))
+    bounds_change, fn = repeated is not fn, with_assumed_condition(repeated)
+    fn = with_sunk_code(with_joined_branches(fn))
     read = whole_bodies(fn)
     if any(isinstance(s, Opaque) for _, s in walk(read.body)):
         return fn
@@ -98,7 +108,7 @@ def _meant(fn: Function) -> Function:
     bounded = with_known_bounds(_in_loops_that_run(done.function))
     rows = _rows_and_columns(bounded)
     found = with_whole_windows(with_absolute_tiles(rows, _fixed(rows)))
-    if found == read:
+    if found == read and not bounds_change:
         return fn
     numbered = _numbered(found)
     plain = forward_values(numbered, symbols(numbered))

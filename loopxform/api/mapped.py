@@ -20,6 +20,7 @@ from loopxform.display import Shown
 from loopxform.errors import ArgumentError, quoting
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
+from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
 from loopxform.prepare.while_loops import whole_loops
 from loopxform.targets.target import Limits
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class MappedRoutine(Shown, ABC):
     """A function and what it was mapped for; `fp` is what is permitted of floating point. Calls of
-    fewer operations than `host` are the host's; None: host and device are compared."""
+    fewer operations than `host` are the host's; None: host and device are compared. The `inspector`
+    finds ends of arrays that only data tell."""
 
     routine: SourceRoutine
     limits: Limits
     fp: FloatingPoint
     host: float | None = field(default=None, kw_only=True)
+    inspector: Function | None = field(default=None, kw_only=True, repr=False)
 
     @property
     @abstractmethod
@@ -74,6 +77,7 @@ class MappedRoutine(Shown, ABC):
                 fp=self.fp,
                 host=self.host,
                 functions=(r.name for r in self.routine.file.routines()),
+                inspector=self.inspector,
                 keys=checked_updates(self.derivation.start),
                 **self.provenance(),
             )

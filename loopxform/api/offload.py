@@ -19,6 +19,7 @@ from loopxform.offload.flattened import Offloaded
 from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.offload.program import offload
 from loopxform.offload.program_state import Part
+from loopxform.prepare.invariant_reductions import with_invariant_reductions
 from loopxform.schedule.offload_options import OFFLOAD
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.schedule.tiling_options import require_thresholds
@@ -50,7 +51,7 @@ def offload_routine(
         require_scratch(routine)
         plain = partial(
             offload,
-            as_meant(without_dead_branches(routine.function)),
+            with_invariant_reductions(as_meant(without_dead_branches(routine.function))),
             sizes=sizes,
             limits=room,
             options=options,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
+from loopxform.analysis.inspector import Inspected
 from loopxform.api.annotated import require_asserted, require_wanted, wish
+from loopxform.api.copied_arrays import told_ends
 from loopxform.api.loops_as_meant import as_meant
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.permitted import require_order, require_permitted
@@ -16,6 +18,7 @@ from loopxform.codegen import emit
 from loopxform.errors import IgnoredOption, LimitError, TransformError, UnsupportedC, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.ir.permitted import permitted
+from loopxform.prepare.invariant_reductions import with_invariant_reductions
 from loopxform.recipes.tile import tile
 from loopxform.recipes.tile_nest import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
@@ -34,8 +37,10 @@ def tile_routine(
     *,
     fp: FloatingPoint,
     options: Options = PLAIN,
+    inspect: bool = True,
 ) -> TiledRoutine:
-    """See `Routine.tile`."""
+    """See `Routine.tile`. With `inspect` ends of arrays that only data tell may be found by the
+    host."""
     room = profile(limits) if isinstance(limits, str) else limits
     with quoting(routine.file.parsed.sources):
         require_permitted(routine.function, fp)
@@ -46,9 +51,12 @@ def tile_routine(
         allowed = fp.reordering() if asked.options.reassociate else fp
         w = Wish(sizes, recipe, options).over(asked)
         reordered = permitted(allowed, routine.function).reassociate
+        meant = as_meant(routine.function)
+        known = told_ends(meant) if inspect else Inspected(meant)
+        automatic = w.recipe is None and w.options.Rk is None and not w.options.relayout
         try:
             tiled = tile(
-                as_meant(routine.function),
+                with_invariant_reductions(known.fn) if automatic else known.fn,
                 w.sizes,
                 w.recipe,
                 room,
@@ -59,7 +67,9 @@ def tile_routine(
         except (UnsupportedC, TransformError, LimitError, IgnoredOption) as e:
             raise w.unmet(e) from e
         require_order(tiled.derivation, allowed)
-    return TiledRoutine(routine, room, allowed, tiled)
+    again = partial(tile_routine, routine, sizes, recipe, limits, fp=fp, options=options)
+    uninspected = None if known.inspector is None else partial(again, inspect=False)
+    return TiledRoutine(routine, room, allowed, tiled, uninspected, inspector=known.inspector)
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,8 @@ class TiledRoutine(MappedRoutine):
     """
 
     tiled: Tiled
+    uninspected: Callable[[], TiledRoutine] | None = field(default=None, repr=False)
+    """The same where nobody asks for the ends of arrays: in C, which copies none."""
 
     def __repr__(self) -> str:
         sizes = "".join(f" {name}={size}" for name, size in self.sizes.items())
@@ -100,5 +112,7 @@ class TiledRoutine(MappedRoutine):
     @cached_property
     def openmp(self) -> emit.Emitted:
         """`NAME_openmp.c`: the tiled program for the CPU. Raises EmitError."""
+        if self.uninspected is not None:
+            return self.uninspected().openmp
         with quoting(self.routine.file.parsed.sources):
             return emit.openmp(self.derivation, **self.provenance())

@@ -163,6 +163,7 @@ def _files(
         fp=fp,
         host=None,
         functions=(r.name for r in file),
+        inspector=None,
         keys=checked_updates(derivation.start),
         **provenance,
     ).files

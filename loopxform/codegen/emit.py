@@ -110,11 +110,12 @@ def opencl(
     fp: FloatingPoint = CONTRACT,
     host: float | None = None,
     functions: Iterable[str] = (),
+    inspector: Function | None = None,
     keys: KeyCheck | None = None,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
     of its own; `asked` are the lines of `macro_checks.errors`. `keys` looks at subscripts before
-    kernels run, but not in `NAME_cl`.
+    kernels run, but not in `NAME_cl`, which is not there with an `inspector` of ends of arrays.
 
     Raises EmitError where it cannot run as kernels behind the user's signature.
     """
@@ -126,6 +127,8 @@ def opencl(
         fp=fp,
         host=host,
         functions=functions,
+        on_device=inspector is None,
+        inspector=inspector,
         keys=keys,
     )
     name = f"{stem}_opencl"

@@ -21,7 +21,7 @@ def evaluate(e: Expr, values: Mapping[str, int]) -> int:
         case Const(value):
             return int(value)
         case Var(name):
-            return int(values[name])
+            return _exact(values[name])
         case Cast(_, operand):
             return evaluate(operand, values)
         case Un(op, operand):
@@ -37,6 +37,11 @@ def evaluate(e: Expr, values: Mapping[str, int]) -> int:
             return _binary(op, evaluate(left, values), evaluate(right, values))
         case _:
             raise MalformedIR(f"not an integer expression of scalars: {e}")
+
+
+def _exact(value: int) -> int:
+    """A number; one that is real is compared with others, as C does."""
+    return value if isinstance(value, float) else int(value)
 
 
 def _binary(op: str, a: int, b: int) -> int:

@@ -19,6 +19,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Decl, For, Function, If, Load, Opaque, Return, Stmt
 from loopxform.ir.routines import UNWRITTEN, unwritten
+from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -173,10 +174,13 @@ def prepare(
 def prepare_all(derivation: Derivation, *, reassociate: bool = False) -> tuple[Nest, ...]:
     """The nest of a function, or several where loops inside it become nests of their own (of one
     derivation). Raises UnsupportedC as `prepare` does."""
-    whole = _alone(derivation)
-    (site,) = nests(whole.function)
-    tables = rows_then_columns(whole, site.loop.var, reassociate=reassociate)
-    parts = tables or distributed(whole, site.loop.var)
+    if _is_in_parts(derivation.function):
+        parts = told_apart(derivation.titled("Listing 2: Outer loops parallelized"))
+    else:
+        whole = _alone(derivation)
+        (site,) = nests(whole.function)
+        tables = rows_then_columns(whole, site.loop.var, reassociate=reassociate)
+        parts = tables or distributed(whole, site.loop.var)
     found = []
     for number in range(len(nests(parts.function))):
         parts = sunk(parts, nests(parts.function)[number].loop.var)
@@ -185,6 +189,13 @@ def prepare_all(derivation: Derivation, *, reassociate: bool = False) -> tuple[N
         found.append(with_own_elements(nest))
         parts = found[-1].derivation
     return tuple(n.of(parts) for n in found)
+
+
+def _is_in_parts(fn: Function) -> bool:
+    """Whether sums of the nest are nests of their own, which pass arrays of the device on."""
+    several = sum(isinstance(s, For) for s in fn.body) > 1
+    passed = any(isinstance(s, Decl) and s.space is Space.GLOBAL for s in fn.body)
+    return several and passed and all(isinstance(s, For | Decl) for s in fn.body)
 
 
 def _alone(derivation: Derivation) -> Derivation:

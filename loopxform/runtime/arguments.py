@@ -10,13 +10,15 @@ from __future__ import annotations
 import operator
 import reprlib
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from loopxform.codegen.structs import plain_names, pointed, roots
 from loopxform.errors import ArgumentError
-from loopxform.ir.nodes import Function
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import Function, Param
 
 
 def bind(
@@ -24,7 +26,7 @@ def bind(
 ) -> dict[str, Any]:
     """Values by name: all parameters of `fn`, in order or by name, and by name the `globals` that
     it needs. Raises ArgumentError."""
-    params = list(roots(fn.params))
+    params = list(roots(p for p in fn.params if not p.ends))
     if len(args) > len(params):
         raise _call(fn, f"takes {len(params)} arguments, {len(args)} are given")
     twice = [n for n in params[: len(args)] if n in named]
@@ -48,9 +50,23 @@ def _others(fn: Function) -> list[str]:
 
 
 def _call(fn: Function, message: str) -> ArgumentError:
-    names = roots(fn.params)
+    names = roots(p for p in fn.params if not p.ends)
     named = [f"{n}=..." for n in _others(fn)]
     return ArgumentError(f"{fn.name} {message}", help=f"{fn.name}({', '.join([*names, *named])})")
+
+
+def ends_of(fn: Function, values: Mapping[str, Any]) -> dict[str, int]:
+    """What the host finds out in C: how much arrays have of which the program does not tell. All of
+    the arrays given may be touched."""
+    arrays = {p.name: p for p in fn.objects if p.array}
+    return {p.name: _rows(arrays[p.ends], values) for p in fn.objects if p.ends in values}
+
+
+def _rows(p: Param, values: Mapping[str, Any]) -> int:
+    """The elements of an array; the rows, where they all have a declared length."""
+    count = int(getattr(values[p.name], "size", 0))
+    sizes = () if p.flat else p.shape[1:]
+    return count // max(1, prod(evaluate(d, values) for d in sizes if d is not None))
 
 
 def number(name: str, dtype: str, value: Any, c_type: str = "") -> bool | int | float:
@@ -95,6 +111,11 @@ def _real(name: str, dtype: str, value: Any) -> float:
     if np.isinf(stored) and not np.isinf(exact):
         raise _not(name, f"a number that {dtype} can hold", value)
     return float(stored) if stored.itemsize < 4 else exact  # a half is passed as a float
+
+
+def rounded(dtype: str, value: Any) -> float:
+    """A real number as one of a numpy dtype."""
+    return float(np.dtype(dtype).type(value))
 
 
 def _not(name: str, wanted: str, value: Any) -> ArgumentError:

@@ -20,7 +20,7 @@ from loopxform.ir.device_facts import WARP
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Param
 from loopxform.ir.visit import names
-from loopxform.runtime.arguments import bind, number
+from loopxform.runtime.arguments import bind, ends_of, number, rounded
 from loopxform.runtime.arrays import memory_of, rows_fit
 from loopxform.runtime.build import options_for
 from loopxform.runtime.device import DeviceInfo
@@ -154,13 +154,14 @@ class CompiledKernel(Shown):
         """What gives the launches of a call, and the arrays of the device. Raises ArgumentError."""
         given = bind(self.plan.written, self._globals, args, named)
         values = with_numbers(self.plan.written, self.plan.plain_names, given)
+        values.update(ends_of(self.plan.start, values))
         for p in self.plan.start.objects:
             if not p.array and p.name in values:
                 values[p.name] = number(p.name, p.type.numpy, values[p.name], p.type.c)
         scalars = {n: int(v) for n, v in values.items() if isinstance(v, int)}
         scalars[WARP.name] = 1 if self.device.type == "cpu" else WARP.value
         with _no_division():
-            self._check(values, scalars)
+            self._check(values, {**_reals(self.plan, values), **scalars})
             if self._keys is not None:
                 self._keys(given)
             buffers = self.plan.buffers
@@ -221,6 +222,12 @@ class CompiledKernel(Shown):
                     help=f"{p.name}.reshape(-1) is taken as plain memory",
                 )
         return place
+
+
+def _reals(plan: Plan, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The real numbers of a call, rounded as they are passed."""
+    floats = (p for p in plan.start.objects if not p.array and p.type.is_float)
+    return {p.name: rounded(p.type.numpy, values[p.name]) for p in floats if p.name in values}
 
 
 def _globals(plan: Plan) -> list[str]:

@@ -17,6 +17,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import names
+from loopxform.runtime.arguments import rounded
 from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.structs import leaves, member, with_members
@@ -192,7 +193,11 @@ def _require_assumptions(fn: Function, args: Mapping[str, Any]) -> None:
     """What the model of the program rests on must hold for these arguments: without it the
     program's arrays might be smaller than what it touches. Raises UsageError."""
     args = with_members(fn, args)
-    values = {p.name: int(args[p.name]) for p in fn.objects if not p.array and p.type.is_integer}
+    numbers = (p for p in fn.objects if not p.array)
+    values: dict[str, Any] = {
+        p.name: int(args[p.name]) if p.type.is_integer else rounded(p.type.numpy, args[p.name])
+        for p in numbers
+    }
     for e in fn.assumes:
         if evaluate(e, values):
             continue

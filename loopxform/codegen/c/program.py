@@ -116,7 +116,8 @@ def function_text(
     lines += _SEPARATE if not permitted(PERMITTED["fast"], fn).contract else []
     lines += enumeration(dict(fn.tiles))
     used = {p.name.partition(".")[0] for p in fn.params if p.name not in scopes.silenced}
-    unread = [n for n in roots(fn.params) if n not in used]
+    passed = (p for p in fn.params if not p.ends)
+    unread = [n for n in roots(passed) if n not in used]
     lines += [f"  (void){n};" for n in unread]
     lines += printer.body(fn.body, (), 1, cexpr.dialect_of(fn))
     return "\n".join([*printer.phases, *lines, "}"]) + "\n"

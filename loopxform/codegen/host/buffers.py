@@ -213,11 +213,11 @@ def _always(c: Expr, types: dict[str, Scalar]) -> bool:
 def _elements(p: Param, found: Extent, rank: int) -> Expr:
     """Elements from the start of the array to the last one touched, by its first subscripts. For
     rows of a real C array the last row counts whole (it exists); a plain pointer ends at the last
-    element itself."""
-    if p.flat and found.last is not None and rank == len(p.shape):
+    element itself, unless devices are given whole rows."""
+    if p.flat and found.last is not None and rank == len(p.shape) and not found.padded:
         return simplify(Bin("+", _offset(p, found.last), Const(1)))
     rest = [d for d in p.shape[1:rank] if d is not None]
-    if not p.flat:
+    if not p.flat or found.padded:
         total = found.upper[0]
         for d in rest:
             total = Bin("*", total, d)

@@ -113,7 +113,7 @@ def _narrow(start: Function, mentioned: Iterable[str]) -> Iterator[Condition]:
     """Sizes of 64 bits hold numbers of 32: products of two do not overflow."""
     types = symbols(start)
     for name in dict.fromkeys(mentioned):
-        if types[name].bytes > 4:
+        if types[name].bytes > 4 and not types[name].is_float:
             below = Bin("<=", Var(name), Const(INT_MAX))
             above = Bin(">=", Var(name), Const(-INT_MAX))
             fits = below if types[name].is_unsigned else Bin("&&", above, below)
@@ -291,10 +291,19 @@ def count(b: Buffer, d: Dialect) -> str:
 
 
 def wide(e: Expr, d: Dialect) -> str:
-    """The expression computed in long long, so that sizes do not overflow."""
+    """The expression computed in long long, so that sizes do not overflow; floats stay what they
+    are."""
+
+    def cast(x: Expr) -> Expr:
+        return Cast(LLONG, x) if isinstance(x, Var) and not _is_float(x, d) else x
+
     told = map_expr(e, lambda x: _without_certain(x, d))
-    wider = map_expr(told, lambda x: Cast(LLONG, x) if isinstance(x, Var) else x)
-    return cexpr.expr(numbers(wider, d), d)
+    return cexpr.expr(numbers(map_expr(told, cast), d), d)
+
+
+def _is_float(x: Var, d: Dialect) -> bool:
+    t = d.types.get(x.name)
+    return t is not None and t.is_float
 
 
 def _without_certain(x: Expr, d: Dialect) -> Expr:

@@ -3,6 +3,7 @@
     i = 0; while (i < n) { S; i++; }     ->   for (i = 0; i < n; i++) { S }
     i = 0; for (; i < n; i++) { S }      ->   for (i = 0; i < n; i++) { S }
     i = 0; do { S; i++; } while (i < n)  ->   for (i = 0; i < (n > 0 ? n : 0 + 1); i++) { S }
+    i = n; do S while (i-- > 0);         ->   for (i = n; i >= (0 < n ? 0 : n); i--) S
     for (; i < n; i++) { S }             ->   i_start = i; for (i = i_start; i < n; i++) { S }
 
 Whether the header really counts is asked of every `for` later on.
@@ -132,11 +133,8 @@ def _last_step(
 
 
 def _do(s: c_ast.DoWhile, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:
-    items, cond = statements(s.stmt), s.cond
-    match cond:
-        case c_ast.BinaryOp(left=c_ast.UnaryOp(op="++" | "--", expr=c_ast.ID() as x) as step):
-            items.append(step)
-            cond = build.binary(cond.op, build.name(x.name, x), cond.right)
+    cond, step = _stepped_before(s.cond)
+    items = [*statements(s.stmt), *([] if step is None else [step])]
     found = _last_step(items, cond, scope)
     if found is None:
         return None
@@ -159,6 +157,22 @@ def _do(s: c_ast.DoWhile, before: list[c_ast.Node], scope: Scope) -> c_ast.Node 
     most = build.choice(strict, clone(bound), once)
     before[:] = kept
     return _for(CountedDo, init, (build.binary(op, build.name(name, s), most), last, body), s)
+
+
+def _stepped_before(cond: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node | None]:
+    """The condition behind the step that it begins with: `++i < n` is i++, then i < n; `i++ < n` is
+    i++, then i <= n."""
+    match cond:
+        case c_ast.BinaryOp(op=op, left=c_ast.UnaryOp(op="++" | "--", expr=c_ast.ID() as x) as step):
+            return build.binary(op, build.name(x.name, x), cond.right), step
+        case c_ast.BinaryOp(op=op, left=c_ast.UnaryOp(op=at, expr=c_ast.ID() as x) as step) if (
+            (op, at) in ((">", "p--"), ("<", "p++"))
+        ):
+            return build.binary(f"{op}=", build.name(x.name, x), cond.right), step
+        case c_ast.UnaryOp(op="p--", expr=c_ast.ID() as x):
+            return build.binary(">=", build.name(x.name, x), build.number(0, cond)), cond
+        case _:
+            return cond, None
 
 
 def _least_once(
