@@ -110,7 +110,9 @@ def test_a_file_may_name_its_device(tmp_path: Path) -> None:
     assert own == replace(unmeasured(PROFILES["h100"]), name="my gpu")
 
 
-TIMED = 'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20, 3, 2]'
+TIMED = (
+    'measured_on = ["X1"]\n[tile_times]\n"16x16 8x8" = [3000, 10]\n"8x16 8x8" = [1600, 20, 3, 2]'
+)
 
 
 def test_times_are_those_of_the_device_that_they_were_measured_on(tmp_path: Path) -> None:
