@@ -180,7 +180,6 @@ EVERY = {
     "property/test_places_of_extrema.py::test_in_strided_parts": 4,
     "cli/test_tune_thresholds.py::test_what_is_found_is_read": 2,
     "cli/test_cache.py::test_the_same_input_gives_the_same_output": 2,
-    "cli/test_docs.py::test_the_commands_print_what_is_shown": 2,
     "cli/test_check_jobs.py::test_all_is_as_with_one_process": 3,
     "cli/test_tune_faults.py::test_nothing_but_faults": 2,
     "unit/recipes/test_versions.py::test_kernels_of_each": 2,
