@@ -80,20 +80,30 @@ def _certain(node: c_ast.FuncDef) -> Iterator[str]:
             return
 
 
-def _evaluated(node: c_ast.Node) -> Iterator[c_ast.FuncCall]:
-    """The calls in a statement without jumps that run in any case."""
+def _evaluated(statement: c_ast.Node) -> Iterator[c_ast.FuncCall]:
+    """The calls in a statement without jumps that run in any case, those of arguments first. Deep
+    nesting is no reason to fail: lowering says so of the function."""
+    left: list[tuple[c_ast.Node, bool]] = [(statement, False)]
+    while left:
+        node, is_over = left.pop()
+        if is_over:
+            if isinstance(node, c_ast.FuncCall):
+                yield node
+            continue
+        left.append((node, True))
+        left += [(x, False) for x in reversed(_always(node))]
+
+
+def _always(node: c_ast.Node) -> list[c_ast.Node]:
+    """The parts of a node that run whenever it does, in order."""
     match node:
         case c_ast.If() | c_ast.TernaryOp() | c_ast.Switch() | c_ast.While():
-            inner = [node.cond]
+            return [node.cond]
         case c_ast.For():
-            inner = [x for x in (node.init, node.cond) if x is not None]
+            return [x for x in (node.init, node.cond) if x is not None]
         case c_ast.BinaryOp(op="&&" | "||"):
-            inner = [node.left]
+            return [node.left]
         case c_ast.UnaryOp(op="sizeof" | "_Alignof") | c_ast.Typename():
-            inner = []
+            return []
         case _:
-            inner = list(below(node))
-    for x in inner:
-        yield from _evaluated(x)
-    if isinstance(node, c_ast.FuncCall):
-        yield node
+            return list(below(node))
