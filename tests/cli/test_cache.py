@@ -327,6 +327,7 @@ KNOWN = {
     # what ships is part of the key; other files are those of tune, whose results are not kept
     "targets/database.py": {"read_text(", "glob("},
     "frontend/text/rawtext.py": {"open(", "read_bytes("},  # told to the trace
+    "frontend/syntax/elsewhere.py": {"read_bytes("},  # that of rawtext
     "frontend/names/library.py": {"getenv"},  # the name of a function of C
     "compiler.py": {"environ", "isfile(", "subprocess"},  # its stamp is part of the key
     # told to the trace; what is like a file that is missing is asked for a message alone

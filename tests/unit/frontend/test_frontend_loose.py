@@ -66,7 +66,6 @@ def test_memory_that_nobody_knows(body: str, expected: tuple[str, tuple[str, ...
         "double *p = get(); p = get(); keep = p; double *q = get(); q = keep;",
         "double *p = other(b);",  # what a call returns may be what it was given
         "double *p = get(); double **pp = &p; *pp = b;",
-        "static double *p; if (!p) p = get();",
     ],
 )
 def test_what_is_reached_by_another_name_stays_unknown(body: str) -> None:
@@ -92,6 +91,13 @@ LOOP = "for (int i = 1; i < n; i++) q[i] = p[i - 1];"
 )
 def test_pointers_that_the_text_brings_together(start: str) -> None:
     assert verdict(f"{start} {LOOP}")[0] == "unknown"
+
+
+def test_a_pointer_that_the_function_keeps() -> None:
+    """What it leads to may be what an argument leads to: that is asked."""
+    loop = "for (int i = 1; i < n; i++) p[i] = b[i - 1];"
+    expected = ("yes", ("b and p do not overlap",))
+    assert verdict(f"static double *p; if (!p) p = get(); {loop}") == expected
 
 
 def test_three_buffers_that_change_places() -> None:
