@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from loopxform.api.annotated import require_asserted, require_wanted, wish
@@ -45,7 +45,7 @@ def tile_routine(
         asked = wish(routine)
         allowed = fp.reordering() if asked.options.reassociate else fp
         w = Wish(sizes, recipe, options).over(asked)
-        reordered = permitted(allowed, routine.function).reassociate
+        fp_here = permitted(allowed, routine.function)
         try:
             tiled = tile(
                 as_meant(routine.function),
@@ -53,7 +53,7 @@ def tile_routine(
                 w.recipe,
                 room,
                 strict=w.strict,
-                options=replace(w.options, reassociate=reordered),
+                options=w.options.within(fp_here),
             )
             require_thresholds(dict(w.options.threshold), thresholds_of(tiled.derivation))
         except (UnsupportedC, TransformError, LimitError, IgnoredOption) as e:
