@@ -165,10 +165,10 @@ def _shapes(loop: For, product: TileProduct, tile: TensorTile) -> Iterator[tuple
         if trips is None:
             yield f"'{x.var}' does not count from 0 by 1 to a number", f"normalise {x.var} body"
         elif x is loop and loop.preloaded and trips % (2 * part):
-            why = f"{trips} iterations of '{x.var}', read ahead, are not a multiple of {2 * part}"
+            why = f"'{x.var}', read ahead, has {trips} iterations, no multiple of {2 * part}"
             yield why, f"strip-mine {x.var} by a multiple of {2 * part}"
         elif trips % part:
-            why = f"{trips} iterations of '{x.var}' are not a multiple of {part}"
+            why = f"'{x.var}' has {trips} iterations, no multiple of {part}"
             yield why, f"strip-mine {x.var} by a multiple of {part}"
 
 
