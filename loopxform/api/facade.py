@@ -270,6 +270,7 @@ class Routine(Shown, SourceRoutine):
         warp_tile: tuple[int, int] | None = None,
         stages: int | None = None,
         async_copies: bool = False,
+        tensor_units: bool | None = None,
         register_pipeline: bool | None = None,
         swizzle_groups: int | None = None,
         serpentine: int | None = None,
@@ -302,6 +303,7 @@ class Routine(Shown, SourceRoutine):
             warp_tile: Rows and columns of work-items of a warp.
             stages: Tiles in flight from global to local memory.
             async_copies: Whether these are copied without registers.
+            tensor_units: Whether tensor units compute products of doubles.
             register_pipeline: Whether registers are filled a step ahead.
             swizzle_groups: Rows of groups that run together, for the caches.
             serpentine: Rows that every other column of elements is computed backwards in.

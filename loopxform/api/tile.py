@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from loopxform.analysis.inspector import Inspected
@@ -50,7 +50,7 @@ def tile_routine(
         asked = wish(routine)
         allowed = fp.reordering() if asked.options.reassociate else fp
         w = Wish(sizes, recipe, options).over(asked)
-        reordered = permitted(allowed, routine.function).reassociate
+        fp_here = permitted(allowed, routine.function)
         meant = as_meant(routine.function)
         known = told_ends(meant) if inspect else Inspected(meant)
         automatic = w.recipe is None and w.options.Rk is None and not w.options.relayout
@@ -61,7 +61,7 @@ def tile_routine(
                 w.recipe,
                 room,
                 strict=w.strict,
-                options=replace(w.options, reassociate=reordered),
+                options=w.options.within(fp_here),
             )
             require_thresholds(dict(w.options.threshold), thresholds_of(tiled.derivation))
         except (UnsupportedC, TransformError, LimitError, IgnoredOption) as e:

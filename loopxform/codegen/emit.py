@@ -92,6 +92,7 @@ def runtime(version: str, entries: Sequence[Entry]) -> str:
         asks_warp=any(e.host.asks_warp for e in entries),
         has_matrices=any(e.host.rows for e in entries),
         has_loops_in_order=any(e.host.in_order for e in entries),
+        multiplies_tiles=any(e.host.multiplies_tiles for e in entries),
     )
 
 

@@ -33,6 +33,7 @@ from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_o
 from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.layout import UNROLL, joined, unbraced
 from loopxform.codegen.opencl.software_pipeline import HIDE
+from loopxform.codegen.opencl.tensor_product import PRODUCT
 from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
@@ -177,6 +178,11 @@ class Plan:
         """All that is computed from the scalars to run the kernels."""
         return (*(e for b in self.buffers for e in b.sizes), *self.launched)
 
+    @property
+    def multiplies_tiles(self) -> bool:
+        """Whether kernels have a form for tensor units (the step `tensorise`)."""
+        return any(f"{PRODUCT}_" in k.text for k in self.kernels)
+
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold for the launches to mean what the user's loops mean."""
@@ -209,7 +215,7 @@ def program_plan(
     arrays = {a.param.name: a for a in (*arguments, *own) if isinstance(a, Buffer)}
     alike = all(x.function.tiles == fn.tiles for x in found)
     made = (
-        kernel_plan(x, name, taken, arrays, fixed, several=not alike)
+        kernel_plan(x, name, taken, arrays, fixed, several=not alike, fp=fp)
         for x, name in zip(found, names)
     )
     kernels = _permitted(tuple(_checked(k, start) for k in made), fp)
@@ -235,6 +241,7 @@ def program_plan(
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
         narrow_vectors=_uses(kernels, LOAD_WORDS, STORE_WORDS),
         asynchronous=_uses(kernels, STARTED),
+        tensor=any(f"{PRODUCT}_" in k.text for k in kernels),
         hides=_uses(kernels, HIDE),
         reads=reads,
         turns=turns,

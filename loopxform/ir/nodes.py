@@ -137,8 +137,10 @@ class For(Node):
     rows, the loop and the one in it are walked in bands of so many iterations, there and back (the
     step of that name). The loop over the elements that a work-item of the loop over `dealt` has
     runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
-    their elements at once (the step `store-vectors`). `sets` are other variables of the text that
-    its iterations set, in the words of the text; the loop tree does without them. `asks` is what C
+    their elements at once (the step `store-vectors`). With `tensor`, the work-items of a warp
+    compute products of tiles of that shape together (the step `tensorise`). `sets` are other
+    variables of the text that its iterations set, in the words of the text; the loop tree does
+    without them. `asks` is what C
     asks before an iteration, where `hi` says it only under `assumes` or `representable`: the loops
     of the user are written with it, and no step keeps it true. Iterations of a `chained` loop pass
     values on in the arrays that it names, behind the words of the first one, and depend on nothing
@@ -166,6 +168,7 @@ class For(Node):
     preloaded: bool = False
     serpentine: int = 0
     dealt: str = ""
+    tensor: str = ""
     stores: int = 0
     chained: tuple[str, ...] = ()
     filled: tuple[tuple[str, str, str], ...] = ()

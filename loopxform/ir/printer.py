@@ -225,6 +225,7 @@ def _annotation(s: For) -> str:
         back = ", there and back" if s.serpentine else ""
         back += f" in bands of {s.serpentine}" if s.serpentine > 1 else ""
         back += f", {s.stores} stored at once" if s.stores else ""
+        back += f", by products of tiles of {s.tensor}" if s.tensor else ""
         return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
     if s.asynchronous:
         return f"  ! sequential - tiles copied ahead into {s.stages} buffers"

@@ -8,6 +8,7 @@ registers of an item    2*(Ry + Rx) + 2*Ry*Rx + 16   operands, accumulators, a m
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import prod
 
 from loopxform.ir.affine import value_of
@@ -129,8 +130,9 @@ def _shown(formula: str, numbers: str, total: int) -> str:
     return " = ".join(dict.fromkeys((formula, numbers, str(total))))
 
 
-def demand(nest: Nest, choice: Choice, buffers: int = 1) -> Demand:
-    """The demand of a choice for a nest, with so many buffers for each staged box."""
+def demand(nest: Nest, choice: Choice, buffers: int = 1, *, moved: bool = False) -> Demand:
+    """The demand of a choice for a nest, with so many buffers for each staged box, in which rows
+    are `moved` in place of being padded."""
     if choice.recipe == "naive":
         flat = (("Ty", "Tx"),) if len(nest.parallel) == 1 else (("Tx",), ("Ty",))
         return Demand(flat, (), (), 0, 0)
@@ -141,7 +143,8 @@ def demand(nest: Nest, choice: Choice, buffers: int = 1) -> Demand:
     items = tuple((d.items,) if d.items else () for d in reversed(choice.dims))
     kept = tuple(d.kept for d in choice.dims if d.kept)
     words = [-(-s.item_bytes // 4) for s in choice.stages]
-    return Demand(items, kept, choice.stages, max([1, *words]), max(1, _accumulated(nest)), buffers)
+    stages = tuple(replace(s, moved=moved) for s in choice.stages)
+    return Demand(items, kept, stages, max([1, *words]), max(1, _accumulated(nest)), buffers)
 
 
 def _accumulated(nest: Nest) -> int:

@@ -62,7 +62,7 @@ class Stage:
     tiled loops that are spread over work-items to which it is invariant, `kept` those over the
     elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy,
     `across` that neighbours do not read along it. Its elements have that type, `converted` if it is
-    not the array's."""
+    not the array's. Its rows are `moved` for tensor units, in place of being padded."""
 
     array: str
     loop: str
@@ -77,6 +77,7 @@ class Stage:
     scalars: frozenset[str]
     converted: bool = False
     across: bool = False
+    moved: bool = False
 
     @property
     def around(self) -> tuple[str, ...]:
@@ -103,6 +104,8 @@ class Stage:
     @property
     def pad(self) -> int:
         """Columns more than the box has, where the tile lies in another order than its source."""
+        if self.moved:
+            return 0
         turned = self.across or self.fast != len(self.box.widths) - 1
         return padding(self.item_bytes, vectors=bool(self.kept)) if turned else 0
 

@@ -37,12 +37,13 @@ VECTORS = "vectors"
 
 @record
 class Tiling:
-    """Sizes, the shape of tiles that they make, and the buffers of a tile where it is copied by the
-    device on its own."""
+    """Sizes, the shape of tiles that they make, the buffers of a tile where it is copied by the
+    device on its own, and whether `tensor` units compute it."""
 
     sizes: dict[str, int]
     shape: Shape
     buffers: int = 1
+    tensor: bool = False
 
     @property
     def chunk(self) -> int:
@@ -55,6 +56,7 @@ class Tiling:
         """`16x16 8x8`, as the profiles of devices have it: work-items and their elements."""
         group, kept = (f"{self.sizes[y]}x{self.sizes[x]}" for y, x in (("Ty", "Tx"), ("Ry", "Rx")))
         more = f" async {self.buffers}" if self.buffers > 1 else ""
+        more += " tensor" if self.tensor else ""
         return f"{group} {kept}{more}" + (f" chunk {self.chunk}" if self.chunk else "")
 
     @property
@@ -106,6 +108,20 @@ def packed_shapes(
         less = _changed(sizes, by, limits)
         if less is not None and not replace(demand, buffers=buffers).broken(less, limits):
             found.append(Tiling(less, _shape(choice, less, loops), buffers))
+    return timed(found, limits)
+
+
+def tensor_shapes(
+    choice: Choice, demand: Demand, limits: Limits, loops: tuple[str, ...]
+) -> list[Tiling]:
+    """The shapes of tiles that tensor units compute, the largest first; none where the device is
+    not known to have such units. Those that do not fit are left out."""
+    found = []
+    for text in limits.tensor_tiles if limits.compute_units else ():
+        items, elements, terms = (tuple(map(int, x.split("x"))) for x in text.split())
+        sizes = dict(zip(("Ty", "Tx", "Ry", "Rx", "Tk"), (*items, *elements, terms[0])))
+        if not replace(demand, buffers=terms[1]).broken(sizes, limits):
+            found.append(Tiling(sizes, _shape(choice, sizes, loops), terms[1], tensor=True))
     return timed(found, limits)
 
 

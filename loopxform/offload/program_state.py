@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -98,7 +98,7 @@ class Program:
     def allowing(self, options: Options, s: Stmt) -> Options:
         """The options for a statement, sums of which may be in another order or not."""
         fp = self.fp.reordering() if options.reassociate else self.fp
-        return replace(options, reassociate=permitted(fp, self.fn, (s,)).reassociate)
+        return options.within(permitted(fp, self.fn, (s,)))
 
     def lines(self, nest: For) -> tuple[int, ...]:
         """Where the user wrote a nest, and those that are parts of it."""

@@ -8,6 +8,7 @@ from math import gcd
 
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
+from loopxform.ir.tensor_tiles import TENSOR_TILES
 from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.model.choice import Choice
 from loopxform.model.cost import packing
@@ -20,9 +21,14 @@ from loopxform.transforms import (
     RegisterPipeline,
     Serpentine,
     SwizzleGroups,
+    Tensorise,
     WarpTile,
 )
 from loopxform.transforms.latency.vectors import Found, copies, widest
+from loopxform.transforms.mapping.tensorise import tile_product
+
+TENSOR_TILE = "16x8x4"
+"""The product of tiles that doubles are multiplied by."""
 
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
@@ -34,6 +40,9 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         options = replace(options, index=index if options.index is None else options.index)
     if not choice.has("register tile"):
         return options
+    if options.tensor_units:
+        tile = TENSOR_TILES[TENSOR_TILE]
+        options = replace(options, warp_tile=(tile.high, tile.wide), block_cyclic=tile.own_columns)
     return replace(
         options,
         vector=limits.vector_width if options.vector is None else options.vector,
@@ -74,7 +83,8 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     `options.async_copies`, past the registers; with `options.register_pipeline` they are read ahead
     too; registers are walked there and back in `options.serpentine` rows, groups in
     `options.swizzle_groups`; work-items stand in rectangles of `options.warp_tile` and get their
-    elements `options.block_cyclic` at a time, those of a vector where nothing is asked."""
+    elements `options.block_cyclic` at a time, those of a vector where nothing is asked. With
+    `options.tensor_units`, these compute what is a product of tiles."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     buffers = options.stages or 1
@@ -105,6 +115,10 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if rows:
         w.stage("Neighbours in a rectangle")
         w.attempt(WarpTile(group, str(rows), str(columns)))
+    if options.tensor_units:
+        w.stage("Products by tensor units")
+        for path in [s.path for s in _loops(w, nest) if tile_product(s.loop) is not None]:
+            w.attempt(Tensorise(w.ref(path), TENSOR_TILE))
 
 
 def _at_once(w: Work, nest: Path, width: int) -> int:

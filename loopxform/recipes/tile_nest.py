@@ -18,7 +18,7 @@ from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
 from loopxform.model.tile_shapes import Shape, quickest
-from loopxform.model.waves import Tiling, filled, of_vectors, shapes, split_shapes
+from loopxform.model.waves import Tiling, filled, shapes, split_shapes, tensor_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
@@ -33,13 +33,14 @@ from loopxform.recipes.private_arrays import in_item_registers
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
+from loopxform.recipes.tensor_units import by_tensor_units, is_tensorised, multiplies_tiles
 from loopxform.recipes.variants import (
     ALWAYS,
     Draft,
-    Rows,
     copies_pay,
     dispatched,
     known_iterations,
+    of_rows,
     sequential_iterations,
     variants,
     when_quickest,
@@ -162,6 +163,9 @@ def _in_shapes(
 ) -> Tiled | Uncopied | None:
     """The nest in several shapes of tiles, and from packed operands for large sizes; None where
     it needs no more than one shape, or cannot have others."""
+    tensorised = None if given else _by_tensor_units(nest, choice, limits, asked)
+    if tensorised is not None:
+        return tensorised
     options = wanted(asked, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
@@ -203,21 +207,38 @@ def _in_shapes(
     chunks, told = list[Draft](), None
     if None in counts.values():
         chunks = _split(alone, split, [t.shape for t in found], limits, options)
-        told = _of_rows(alone, found, limits)
+        told = of_rows(alone, found, limits)
     derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when, told)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
 
-def _of_rows(nest: Nest, found: list[Tiling], limits: Limits) -> Rows | None:
-    """When each of the shapes is the quickest, by what rows are; None where the host cannot
-    tell."""
-    vectors = [t.shape for t in of_vectors(found, limits)]
-    others = [t.shape for t in found[1:]]
-    aligned = when_quickest(nest, vectors, limits.compute_units)
-    smaller = when_quickest(nest, others, limits.compute_units)
-    if aligned is None or smaller is None:
+def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
+    """The nest in tiles that tensor units compute, in several shapes where sizes are not known;
+    None where they cannot, or the profile has none."""
+    if not multiplies_tiles(nest, choice, asked):
         return None
-    return Rows(aligned, [s.cost for s in vectors], smaller)
+    alone, needs = nest.alone(), demand(nest, choice, moved=True)
+    found, counts = tensor_shapes(choice, needs, limits, nest.parallel), trips(nest)
+    when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
+    known = [n for n in counts.values() if n is not None]
+    if found and len(known) == len(counts):
+        times = [t.shape for t in found], known, limits.compute_units
+        found, when = [found[quickest(*times, known_iterations(nest))]], [()]
+    if not found or when is None:
+        return None
+    done = possible(
+        lambda: [_in_registers(alone, t.sizes, limits, by_tensor_units(asked, t)) for t in found],
+        *(TransformError, LimitError, UnsupportedC),
+    )
+    if isinstance(done, LoopxformError) or not all(is_tensorised(x.derivation) for x in done):
+        return None
+    drafts = [
+        Draft(f"{t.label}, tensor units", d.derivation, d.group, cost=t.shape.cost)
+        for d, t in zip(done, found)
+    ]
+    options = wanted(by_tensor_units(asked, found[0]), limits, done[0].choice)
+    derivation = dispatched(nest, variants(drafts, options, when))
+    return replace(done[0], derivation=derivation, nest=nest)
 
 
 def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -> list[Draft]:
@@ -345,7 +366,7 @@ def _mapped(
     reason: str = "",
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit."""
-    needs = demand(nest, choice, options.stages or 1)
+    needs = demand(nest, choice, options.stages or 1, moved=bool(options.tensor_units))
     sizes, notes = fitting.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))
     fitting.require(sizes, choice.names, needs, limits)

@@ -22,6 +22,7 @@ from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, Path, names, perfect_nest, resolve, walk, writes
 from loopxform.model.cost import worthwhile_iterations
 from loopxform.model.tile_shapes import ITERATIONS, Shape, least
+from loopxform.model.waves import Tiling, of_vectors
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.relayout_kernels import mapped_copy
@@ -184,6 +185,18 @@ def sequential_iterations(nest: Nest) -> Expr | None:
         return None
     count = trip_count(inner[0])
     return count if names(count) <= _fixed(nest.function) else None
+
+
+def of_rows(nest: Nest, found: list[Tiling], limits: Limits) -> Rows | None:
+    """When each of the shapes is the quickest, by what rows are; None where the host cannot
+    tell."""
+    vectors = [t.shape for t in of_vectors(found, limits)]
+    others = [t.shape for t in found[1:]]
+    aligned = when_quickest(nest, vectors, limits.compute_units)
+    smaller = when_quickest(nest, others, limits.compute_units)
+    if aligned is None or smaller is None:
+        return None
+    return Rows(aligned, [s.cost for s in vectors], smaller)
 
 
 def _in_32_bits(d: Draft) -> Draft:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
+import numpy as np
+
+from loopxform.codegen.host.runtime import tensor_test
 from loopxform.errors import DeviceError
 from loopxform.floating_point import Division
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
@@ -13,6 +17,9 @@ from loopxform.runtime.device import DeviceInfo, context, pyopencl
 NV_VERBOSE = "-cl-nv-verbose"
 ASYNCHRONOUS = "-DLX_ASYNC"
 """Kernels may start asynchronous copies (templates/kernels.cl.j2)."""
+
+TENSOR = "-DLX_TENSOR"
+"""Kernels may multiply tiles (templates/kernels.cl.j2)."""
 
 AMPERE = 8
 """The compute capability from which NVIDIA's devices make them."""
@@ -33,16 +40,23 @@ class Built:
 
 
 def options_for(
-    device: DeviceInfo, *extra: str, division: Division = "rounded", verbose: bool = False
+    device: DeviceInfo,
+    *extra: str,
+    division: Division = "rounded",
+    tiles: bool = False,
+    verbose: bool = False,
 ) -> tuple[str, ...]:
     """The options every kernel is built with: correctly rounded division and square root where
     the device has them (C has them) unless `division` permits less, asynchronous copies
-    where it makes them, `-cl-nv-verbose` on request where it is known."""
+    where it makes them, products of `tiles` where the kernels have them and the device computes
+    them as it should, `-cl-nv-verbose` on request where it is known."""
     out = [ROUNDED] if device.correctly_rounded and division == "rounded" else []
     if division == "relaxed":
         out.append(RELAXED)
     if copies_alone(device):
         out.append(ASYNCHRONOUS)
+    if tiles and multiplies_tiles(device):
+        out.append(TENSOR)
     if verbose and "cl_nv_compiler_options" in device.extensions:
         out.append(NV_VERBOSE)
     return (*out, *extra)
@@ -51,6 +65,25 @@ def options_for(
 def copies_alone(device: DeviceInfo) -> bool:
     """Whether a device makes asynchronous copies."""
     return device.is_nvidia and _capability(device) >= AMPERE
+
+
+@cache
+def multiplies_tiles(device: DeviceInfo) -> bool:
+    """Whether a device multiplies tiles of doubles to the bits of as many fused multiply-adds: it
+    is asked to compute some in both ways."""
+    if not copies_alone(device):
+        return False
+    cl = pyopencl()
+    wrong = np.ones(512, np.uint32)
+    try:
+        built = build(device, tensor_test())
+        with cl.CommandQueue(context(device), device.handle) as queue:
+            counts = cl.Buffer(context(device), cl.mem_flags.WRITE_ONLY, wrong.nbytes)
+            cl.Kernel(built.program, "lx_tiles")(queue, wrong.shape, (32,), counts)
+            cl.enqueue_copy(queue, wrong, counts)
+    except (DeviceError, cl.Error):
+        return False
+    return not wrong.any()
 
 
 def _capability(device: DeviceInfo) -> int:

@@ -100,7 +100,9 @@ class CompiledKernel(Shown):
             if n not in self._launchers:
                 k, source = self.plan.kernels[n], self.plan.program(self._programs[n])
                 params = [_param(a) for a in k.arguments]
-                options = options_for(self.device, division=k.division)
+                options = options_for(
+                    self.device, division=k.division, tiles=self.plan.multiplies_tiles
+                )
                 self._launchers[n] = Launcher(
                     self.device, source, k.name, params, options, queue=self.queue
                 )

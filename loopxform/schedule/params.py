@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Literal
 
 from loopxform.errors import UsageError
+from loopxform.floating_point import FloatingPoint
 from loopxform.records import record
 
 Recipe = Literal[
@@ -61,6 +62,7 @@ class Options:
     block_cyclic: int | None = None
     register_pipeline: bool | None = None
     async_copies: bool = False
+    tensor_units: bool | None = None
     threshold: tuple[tuple[str, int], ...] = ()
     time_tile: tuple[int, ...] | None = None
     fuse_stages: tuple[int, ...] | None = None
@@ -74,6 +76,12 @@ class Options:
                 help="ask for 2 stages or more",
                 subject="--stages",
             )
+
+    def within(self, fp: FloatingPoint) -> Options:
+        """What is permitted of them: sums in another order or not, and tensor units only where
+        products may be fused with sums."""
+        units = self.tensor_units if fp.contract else False
+        return replace(self, reassociate=fp.reassociate, tensor_units=units)
 
     def over(self, other: Options) -> Options:
         """Both, these where they differ: a tile of one form of fused stages is in the place of one

@@ -145,6 +145,21 @@ OPTIONS: tuple[TilingOption, ...] = (
         on_device=True,
     ),
     TilingOption(
+        "tensor-units",
+        FLAG,
+        "compute products of doubles by tensor units, where the device has them and gives the same "
+        "bits (NVIDIA, compute capability 8.0 or newer)",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
+        "no-tensor-units",
+        FLAG,
+        "compute products by multiply-adds of each work-item",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
         "register-pipeline",
         FLAG,
         "double-buffer registers: load the operands of the next iteration in advance",

@@ -195,6 +195,16 @@ def _shapes(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _tensor_tiles(path: str, key: str, value: object) -> tuple[str, ...]:
+    """Tiles: work-items, elements of each, terms and buffers."""
+    if not (
+        isinstance(value, list) and all(isinstance(x, str) and _TENSOR.fullmatch(x) for x in value)
+    ):
+        what = "work-items, elements of each, terms and buffers"
+        raise _wrong(path, f"{key} must be {what}", f'{key} = ["16x16 8x8 8x3"]')
+    return tuple(value)
+
+
 def _groups(path: str, key: str, value: object) -> tuple[str, ...]:
     """Groups: work-items, and words of each."""
     if not (
@@ -235,10 +245,12 @@ def _costs(path: str, key: str, value: object) -> Costs:
 
 
 _is_tile = re.compile(
-    r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*( vectors| async [2-9]| chunk [1-9]\d*)?"
+    r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*"
+    r"( vectors| async [2-9]( tensor)?| chunk [1-9]\d*)?"
 ).fullmatch
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
 _SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")
+_TENSOR = re.compile(r"([1-9]\d*x[1-9]\d* ){2}[1-9]\d*x[2-9]")
 _GROUP = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,2}")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))
@@ -254,6 +266,7 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "search_parts": _cuts,
     "row_registers": _groups,
     "row_tiles": _shapes,
+    "tensor_tiles": _tensor_tiles,
     "costs": _costs,
 }
 

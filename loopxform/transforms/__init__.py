@@ -30,6 +30,7 @@ from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.round_robin import RoundRobin
 from loopxform.transforms.mapping.sequentialise import Sequentialise
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
+from loopxform.transforms.mapping.tensorise import Tensorise
 from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
@@ -199,6 +200,7 @@ STEPS: dict[str, type[Step]] = {
         Pipeline,
         RegisterPipeline,
         SwizzleGroups,
+        Tensorise,
         BlockCyclic,
         Serpentine,
         TimeTile,
@@ -306,6 +308,7 @@ __all__ = [
     "Stripmine",
     "Substitute",
     "SwizzleGroups",
+    "Tensorise",
     "TileStages",
     "TimeTile",
     "TrackExtremum",

@@ -66,6 +66,19 @@ def modulo(a: int, b: int, top: int) -> int:
     return -(-a % abs(b)) if a < 0 else a % abs(b)
 
 
+def fused(a: float, b: float, c: float) -> float:
+    """a*b + c in double, rounded once (C's fma)."""
+    if not all(map(math.isfinite, (a, b, c))):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c if 0 in (a, b) else 0.0
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
 def quotient(a: float, b: float) -> float:
     """IEEE division: by zero gives an infinity or NaN."""
     if b != 0:

@@ -19,7 +19,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "reductions and floating point": ("Rk", "reassociate"),
     "layout of data": ("relayout", "pack", "vector", "index"),
     "order of work": ("block-cyclic", "serpentine", "swizzle-groups", "warp-tile"),
-    "latency": ("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
+    "latency": (
+        *("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
+        *("tensor-units", "no-tensor-units"),
+    ),
     "versions": ("specialise", "threshold"),
 }
 """Options of tiling by what they are about, as help shows them."""

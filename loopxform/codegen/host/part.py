@@ -178,6 +178,7 @@ class HostPlan:
     operations: str | None
     thresholds: tuple[tuple[str, int], ...]
     asks_warp: bool
+    multiplies_tiles: bool
     functions: tuple[str, ...]
     most_on_host: str
     asks_macros: bool
@@ -278,6 +279,7 @@ def host_plan(
         operations=operations,
         thresholds=tuple(thresholds.items()),
         asks_warp=WARP in _asked(plan),
+        multiplies_tiles=plan.multiplies_tiles,
         functions=tuple(dict.fromkeys((fn.name, *functions))),
         most_on_host="LX_WEIGHED" if host is None else repr(min(host, runtime.FOREVER)),
         asks_macros=asks_macros,
@@ -315,6 +317,7 @@ def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, 
         tuned=tuned,
         asks_warp=asks_warp,
         has_loops_in_order=bool(plan.in_order),
+        multiplies_tiles=plan.multiplies_tiles,
     )
     parts = {"entry": entry(plan), "runtime": above, "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)

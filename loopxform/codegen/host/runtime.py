@@ -12,6 +12,7 @@ import re
 
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
+from loopxform.codegen.host.embedded import rows
 from loopxform.ir.device_facts import WARP
 from loopxform.records import record
 from loopxform.written import LARGEST_SIZE
@@ -86,7 +87,8 @@ class Runtime:
     are macros that the parts use; `tuned` says that a part has thresholds, which tuning files may
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
     `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
-    may run what one work-item would do."""
+    may run what one work-item would do, `tile_lines` is the test of products of tiles, where one
+    has such."""
 
     shared: str
     key_length: int
@@ -98,6 +100,7 @@ class Runtime:
     asks_warp: bool
     has_matrices: bool
     has_loops_in_order: bool
+    tile_lines: tuple[str, ...]
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -121,14 +124,22 @@ def text(
     asks_warp: bool = False,
     has_matrices: bool = False,
     has_loops_in_order: bool = False,
+    multiplies_tiles: bool = False,
 ) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order
+    lines = rows(tensor_test()) if multiplies_tiles else ()
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
+
+
+def tensor_test() -> str:
+    """The program of the kernel that compares products of tiles with fused multiply-adds:
+    `lx_tiles` counts for each work-item how many of its results differ."""
+    return render.fill("tensor_test.cl.j2")
 
 
 def key(source: str) -> str:

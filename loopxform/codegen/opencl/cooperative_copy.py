@@ -59,12 +59,14 @@ class OwnNames:
     rows: str
     ahead: str
     end: str
+    term: str
+    shift: str
     next: Map[str, str]
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
         *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
-        *("stage", "number", "first", "rows", "ahead", "end"),
+        *("stage", "number", "first", "rows", "ahead", "end", "term", "shift"),
     )
 
     @property
@@ -283,9 +285,10 @@ def _stored(s: Copy, target: Load, vector: str, d: KernelDialect) -> Iterator[st
         [tile, f"{rows[0][1][:-1]}{f' + {n}' if n else ''}]", column]
         for n, (tile, _, column) in enumerate(rows)
     ]
-    if d.several and parts[0] == f"{vector}.s0" and rows == below:
-        name, row, column = rows[0]
-        yield f"{SPREAD}({s.width}, {name}, {row[:-1]}, {column[:-1]}, {vector})"
+    columns = {x[2] for x in rows}
+    if d.several and parts[0] == f"{vector}.s0" and rows == below and len(columns) == 1:
+        name, row, at = rows[0]
+        yield f"{SPREAD}({s.width}, {name}, {row[:-1]}, {at[:-1]}, {vector})"
         return
     for place, part in zip(places, parts):
         yield f"{place} = {part}"

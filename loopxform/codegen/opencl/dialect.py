@@ -4,14 +4,14 @@ without the dimensions that the work-items share out."""
 from __future__ import annotations
 
 from collections.abc import Mapping as Map
-from dataclasses import field
+from dataclasses import field, replace
 
 from loopxform.codegen.cexpr import Dialect, expr
 from loopxform.codegen.opencl import atomics
 from loopxform.codegen.opencl.launch import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Assign, Expr, Load
+from loopxform.ir.nodes import Assign, Const, Expr, Load
 from loopxform.ir.visit import loads, substitute
 from loopxform.records import record
 
@@ -73,10 +73,14 @@ class KernelDialect(Dialect):
         *slow, fast = (e.index[n] for n in tile.order)
         if at is not None:
             fast = at
-        elif tile.blocks:
-            fast = tile.blocks.place(fast, whole=whole)
+        else:
+            fast = tile.place(slow[-1] if slow else Const(0), fast, whole=whole)
         buffer = f"[{self.buffer}]" if tile.buffers > 1 else ""
         return self.name(e.array) + buffer + self._subscripts((*slow, fast))
+
+    def with_pairs(self, pairs: Map[str, str]) -> KernelDialect:
+        """With other registers in use."""
+        return replace(self, pairs=pairs)
 
     def member(self, name: str) -> str:
         return free_name(name)

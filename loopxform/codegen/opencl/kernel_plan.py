@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.budget import spend
@@ -23,6 +24,8 @@ from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, If, Param, Stmt
+from loopxform.ir.permitted import permitted
+from loopxform.ir.tensor_tiles import TENSOR_TILES
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names, reads, stmt_exprs, walk, writes
@@ -88,9 +91,10 @@ def kernel_plan(
     fixed: dict[str, str],
     *,
     several: bool = False,
+    fp: FloatingPoint = CONTRACT,
 ) -> KernelPlan:
     """One kernel, or one of `several` with other sizes; names in `taken` mean something else in its
-    file, those in `fixed` are constants there."""
+    file, those in `fixed` are constants there. `fp` is what is permitted of floating point."""
     spend()
     fn = launch.function
     for obstacle in stale(fn):
@@ -103,7 +107,7 @@ def kernel_plan(
     own = _own_names(fn)
     renamed = _renamed(fn, taken, fixed)
     dialect = replace(_dialect(fn, mapping, own, renamed), several=several)
-    writer = KernelWriter(mapping, dialect, own)
+    writer = KernelWriter(mapping, dialect, own, tensor=permitted(fp, fn).contract)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     written = writes(fn.body)
     text = render.kernel(
@@ -182,7 +186,10 @@ def _dialect(
     threads: dict[str, Expr] = {}
     for t in mapping.threads:
         threads[t.loop.var] = t.value(own.local_ids[t.dimension])
-    types = {**symbols(fn), **dict.fromkeys((*own.local_ids, *own.counters), INT)}
+    types = {
+        **symbols(fn),
+        **dict.fromkeys((*own.local_ids, *own.counters, own.term, own.shift), INT),
+    }
     return KernelDialect(
         "opencl",
         types,
@@ -234,7 +241,19 @@ def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> lis
             text = f"(uint)({row} * {width} + get_local_id(0))"
         item = f"const uint {own.item} = {text};"
         out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
-    return out
+    return [*out, *_in_warp(fn, own)]
+
+
+def _in_warp(fn: Function, own: OwnNames) -> Iterator[str]:
+    """Which term of products of tiles a work-item reads, and how far its column is from that of
+    its first element (`codegen.opencl.tensor_product`)."""
+    names = (s.tensor for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
+    tile = next((TENSOR_TILES[name] for name in names), None)
+    if tile is not None:
+        warp = tile.high * tile.wide
+        yield f"const int {own.term} = (int)({own.item} % {tile.wide});"
+        row = f"(int)({own.item} % {warp} / {tile.wide})"
+        yield f"const int {own.shift} = {row} - {tile.own_columns} * {own.term};"
 
 
 def _arranged(

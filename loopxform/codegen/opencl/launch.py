@@ -22,6 +22,7 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
+from loopxform.ir.tensor_tiles import BANKS, TENSOR_TILES
 from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
@@ -104,14 +105,16 @@ class Blocks:
 class LocalTile:
     """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
     it needs let neighbours that walk along another dimension than the fastest find their elements
-    in different banks. Where work-items read vectors of it, `blocks` says how these lie. It has
-    several `buffers` where others are filled while one is in use."""
+    in different banks; so do elements that are `moved`: in each row by so many more than in the one
+    before, within `BANKS` bytes. Where work-items read vectors of it, `blocks` says how these lie.
+    It has several `buffers` where others are filled while one is in use."""
 
     decl: Decl
     order: tuple[int, ...]
     pad: int = 0
     blocks: Blocks | None = None
     buffers: int = 1
+    moved: int = 0
 
     @property
     def shape(self) -> tuple[Expr, ...]:
@@ -123,7 +126,17 @@ class LocalTile:
     def holds(self, width: int) -> bool:
         """Whether every `width` neighbours from a multiple of it on are a vector in memory."""
         whole = (value_of(self.shape[-1]) or 0) % width == 0
+        if self.moved:
+            return whole and self.moved % width == 0
         return whole and (self.blocks is None or self.blocks.width % width == 0)
+
+    def place(self, row: Expr, at: Expr, *, whole: bool = False) -> Expr:
+        """Where an element is kept in a row; `whole` ones begin a vector."""
+        if self.moved:
+            rows = BANKS // self.decl.type.bytes // self.moved
+            by = Bin("*", Bin("%", row, Const(rows)), Const(self.moved))
+            return Bin("^", at, by)
+        return self.blocks.place(at, whole=whole) if self.blocks else at
 
     @property
     def bytes(self) -> int:
@@ -311,7 +324,17 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     pad = pad if read_across or copied_across else 0
     ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.stages > 1)
     buffers = max((s.stages for s in ahead if decl.name in writes(s.body)), default=1)
+    if moved := _moved(fn, decl, order):
+        return LocalTile(decl, order, 0, None, buffers, moved)
     return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
+
+
+def _moved(fn: Function, decl: Decl, order: tuple[int, ...]) -> int:
+    """By how many elements rows are moved of an operand of products of tiles, so that work-items
+    that read neighbours of several rows find them in different banks; 0: not at all."""
+    loops = (s for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
+    found = next((s for s in loops if any(c.source == decl.name for c in parts(s)[1])), None)
+    return TENSOR_TILES[found.tensor].moved if found is not None and len(order) == 2 else 0
 
 
 def _blocks(

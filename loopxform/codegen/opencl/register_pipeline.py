@@ -21,7 +21,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from loopxform.codegen.opencl.work_item import ItemWriter, indented
+from loopxform.codegen.opencl.tensor_product import TensorWriter
+from loopxform.codegen.opencl.work_item import indented
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr, For, Stmt, Var
 from loopxform.ir.visit import names, stmt_exprs, substitute_body, walk
@@ -29,7 +30,7 @@ from loopxform.transforms.latency.register_pipeline import parts
 
 
 @dataclass
-class PreloadWriter(ItemWriter):
+class PreloadWriter(TensorWriter):
     """Writes the parts of such a loop."""
 
     def registers(self, loop: For) -> list[str]:
@@ -39,14 +40,29 @@ class PreloadWriter(ItemWriter):
 
     def first_read(self, loop: For) -> list[str]:
         """Reads for the first iteration."""
-        return self._read(loop, Const(0), "0")
+        plain = self._read(loop, Const(0), "0")
+        if not self.has_tiles(loop):
+            return plain
+        return self.either(self.fragments(loop, Const(0), "0"), plain)
 
     def steps(self, loop: For) -> list[str]:
         """All iterations but the last one."""
         k = self.dialect.name(loop.var)
         later = Bin("+", Var(loop.var), Const(1))
         body = [*self._read(loop, later, f"({k} + 1) % 2"), *self._compute(loop, f"{k} % 2")]
-        return self._loop(replace(loop, hi=self._last(loop)), body)
+        plain = self._loop(replace(loop, hi=self._last(loop)), body)
+        return self.either(self._products(loop), plain) if self.has_tiles(loop) else plain
+
+    def _products(self, loop: For) -> list[str]:
+        """The same by products of tiles: an iteration is one of them."""
+        depth, k = self.depth(loop), self.dialect.name(loop.var)
+        later = Bin("+", Var(loop.var), Const(depth))
+        body = [
+            *self.fragments(loop, later, f"({k} / {depth} + 1) % 2"),
+            *self.products(loop, f"{k} / {depth} % 2"),
+        ]
+        end = simplify(Bin("-", loop.hi, Const(depth)))
+        return self._loop(replace(loop, hi=end, step=Const(depth)), body)
 
     def last_step(self, loop: For) -> list[str]:
         """The last iteration."""
@@ -55,6 +71,8 @@ class PreloadWriter(ItemWriter):
         used = {n for _, s in walk(parts(loop)[2]) for e in stmt_exprs(s) for n in names(e)}
         if loop.var in used:
             lines = [f"const {kind} {k} = {self._text(self._last(loop))};", *lines]
+        if self.has_tiles(loop):
+            return self.either(self.products(loop, "1"), lines)
         return ["{", *indented(lines), "}"]
 
     def _last(self, loop: For) -> Expr:

@@ -52,6 +52,10 @@ class ItemWriter(ABC):
     def thread_nest(self, s: For) -> list[str]:
         """A loop over work-items, and those directly inside it."""
 
+    @abstractmethod
+    def tile_products(self, s: For) -> list[str]:
+        """A loop that is a product of tiles."""
+
     def _items(self, body: tuple[Stmt, ...]) -> list[str]:
         return [line for s in body for line in self._item(s)]
 
@@ -65,6 +69,8 @@ class ItemWriter(ABC):
                 return self._there_and_back(s, s.body[0])
             case For() if s.stores:
                 return self._stores(s)
+            case For() if s.tensor:
+                return self.tile_products(s)
             case For():
                 return self._loop(s, self._items(s.body))
             case If():

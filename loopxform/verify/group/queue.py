@@ -46,9 +46,10 @@ DEVICE = DeviceInfo(
     handle=None,
 )
 
-ASYNCHRONOUS = {"LX_ASYNC": "1", "__NV_CL_C_VERSION": "1", "LX_NO_WORDS": "1"}
-"""What an NVIDIA device defines that makes asynchronous copies (templates/kernels.cl.j2); elements
-of an array are of one type here, so that none are moved as words."""
+ASYNCHRONOUS = {"LX_ASYNC": "1", "LX_TENSOR": "1", "__NV_CL_C_VERSION": "1", "LX_NO_WORDS": "1"}
+"""What an NVIDIA device defines that makes asynchronous copies, and has tensor units
+(templates/kernels.cl.j2); elements of an array are of one type here, so that none are moved as
+words."""
 
 
 class Kernel:

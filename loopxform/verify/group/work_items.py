@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from loopxform.ir.tensor_tiles import TENSOR_TILES
 from loopxform.records import record
 from loopxform.verify import memory as trees_memory
+from loopxform.verify.arith import fused
 from loopxform.verify.group.fault import ExecutionError, GroupFault, Item, Kind, Place
 from loopxform.verify.group.memory import EPOCHS, KERNELS, Now, Private, Shared
 from loopxform.verify.group.translation import FENCES, KernelCode
@@ -42,6 +44,9 @@ class WorkItem:
         self.num_groups = groups
         self._started: list[_Copy] = []
         self._committed: list[list[_Copy]] = []
+        self.group: Sequence[WorkItem] = ()
+        self._shown: dict[int, tuple[float, float, float]] = {}
+        self._turn = 0
 
     def start(self, to: Private, cell: int, source: Private, at: int, size: int) -> None:
         """Copies `size` bytes, which are read now and arrive some time before they are waited
@@ -65,6 +70,32 @@ class WorkItem:
         while len(self._committed) > last:
             for c in self._committed.pop(0):
                 c.to.arrive(c.cells, c.values)
+
+    def show(self, first: float, second: float, right: float) -> None:
+        """Elements of two rows of the left operand of a product of tiles, and of a column of the
+        right one: those of a term, that of the work-item's place in its row of the warp."""
+        self._turn = 1 - self._turn
+        self._shown[self._turn] = first, second, right
+
+    def products(self, *results: float) -> tuple[float, ...]:
+        """Its elements of the result: terms are added to each in order (`ir.tensor_tiles`)."""
+        tile = TENSOR_TILES["16x8x4"]
+        x, y, z = self.local_id
+        number = (z * self.local_size[1] + y) * self.local_size[0] + x
+        place, warp = number % (tile.high * tile.wide), number - number % (tile.high * tile.wide)
+        row, column = place // tile.wide, tile.own_columns * (place % tile.wide)
+
+        def shown(line: int, term: int) -> tuple[float, float, float]:
+            return self.group[warp + tile.wide * line + term]._shown[self._turn]
+
+        sums = list[float]()
+        for n, start in enumerate(results):
+            half, m = divmod(n, tile.own_columns)
+            total = start
+            for term in range(tile.depth):
+                total = fused(shown(row, term)[half], shown(column + m, term)[2], total)
+            sums.append(total)
+        return tuple(sums)
 
 
 class Launch:
@@ -138,6 +169,7 @@ class _Group:
         ]
         for item in self.items:
             item.group_id = group
+            item.group = self.items
 
     def run(self) -> None:
         if not self.launch.code.barriers:

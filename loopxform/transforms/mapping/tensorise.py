@@ -1,0 +1,240 @@
+"""Tensorise: for k: { A_reg = A_loc[k]; B_reg = B_loc[k]; for i: for j: acc[i][j] += A_reg[i] *
+B_reg[j] } -> the same, by products of tiles where the device has units for them.
+
+The work-items of a warp compute a product of tiles together (`ir/tensor_tiles`): of 16 x 8 results,
+4 terms at a time. Each result is the same chain of multiply-adds, each rounded once, in the same
+order; so it has the bits that it has where a compiler fuses the products and sums of the kernel.
+Legal where the loop does nothing but this, in numbers of the type of the tile; where what is read
+of one operand is the same for work-items along x, of the other for those along y; where a warp is a
+rectangle of the shape that the tile asks for, whose work-items get columns in twos; and where the
+shapes divide:
+
+    terms % 4 == 0, rows % 2 == 0, columns % 2 == 0      (of a work-item)
+
+Kernels have this form only where products may be fused with sums. The listing keeps the order of
+the program; the loop is marked. The kernel has both forms: the host builds it with products of
+tiles where a test on the device gave the same bits. (NVIDIA, PTX ISA, `mma.sync`;
+docs/performance.md.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.errors import Obstacle
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Assign, Bin, Copy, Expr, For, Function, Load, Slice, Var
+from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
+from loopxform.ir.types import Space
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import LoopSite, at, declared, names, replace_at
+from loopxform.records import record
+from loopxform.transforms.base import Step
+from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.latency.register_pipeline import parts
+from loopxform.transforms.sites import one_loop, trusted
+
+
+@record
+class Tensorise(Step):
+    """Computes the products of the unrolled `loop` by those of tiles, of the shape `tile`."""
+
+    loop: str
+    tile: str
+
+    verb: ClassVar[str] = "tensorise"
+    usage: ClassVar[str] = "tensorise LOOP TILE"
+    keeps_order: ClassVar[bool] = True
+
+    def check(self, fn: Function) -> tuple[Obstacle, ...]:
+        site = one_loop(fn, self.loop)
+        if isinstance(site, Obstacle):
+            return (site,)
+        if self.tile not in TENSOR_TILES:
+            why = f"there is no tile '{self.tile}'"
+            return (_no(site, why, f"name one of {', '.join(TENSOR_TILES)}"),)
+        return obstacles(fn, site, self.tile)
+
+    def rewrite(self, fn: Function) -> Function:
+        site = trusted(one_loop(fn, self.loop))
+        origin = site.loop.origin.then(str(self))
+        return replace_at(fn, site.path, (replace(site.loop, tensor=self.tile, origin=origin),))
+
+    def reason(self, fn: Function) -> str:
+        product = tile_product(trusted(one_loop(fn, self.loop)).loop)
+        assert product is not None
+        return f"each result of {product.target.array} keeps its terms and their order"
+
+
+@record
+class TileProduct:
+    """What such a loop computes: the copies of its operands, the loops over rows and columns of a
+    work-item, and the element that each iteration adds a product to."""
+
+    left: Copy
+    right: Copy
+    rows: For
+    columns: For
+    target: Load
+
+
+def tile_product(loop: For) -> TileProduct | None:
+    """The product of register tiles that is all that a loop computes."""
+    own, copies, rest = parts(loop)
+    rows = rest[0] if len(rest) == 1 else None
+    columns = rows.body[0] if isinstance(rows, For) and len(rows.body) == 1 else None
+    if not isinstance(rows, For) or not isinstance(columns, For) or len(columns.body) != 1:
+        return None
+    s = columns.body[0]
+    if len(copies) != 2 or {c.target for c in copies} != {d.name for d in own}:
+        return None
+    if not isinstance(s, Assign) or not isinstance(s.target, Load) or s.atomic:
+        return None
+    first, second = copies
+    for left, right in ((first, second), (second, first)):
+        row = Load(left.target, (Var(rows.var),))
+        column = Load(right.target, (Var(columns.var),))
+        if _added(s) in (Bin("*", row, column), Bin("*", column, row)):
+            return TileProduct(left, right, rows, columns, s.target)
+    return None
+
+
+def _added(s: Assign) -> Expr | None:
+    """What a statement adds to its target."""
+    if s.op == "+":
+        return s.value
+    match s.op, s.value:
+        case "", Bin("+", left, right) if left == s.target:
+            return right
+        case "", Bin("+", left, right) if right == s.target:
+            return left
+        case _:
+            return None
+
+
+def obstacles(fn: Function, site: LoopSite, tile: str) -> tuple[Obstacle, ...]:
+    """Why what a loop computes is no product of tiles."""
+    found = _problems(fn, site, TENSOR_TILES[tile])
+    return tuple(_no(site, *o) for o in found)[:1]
+
+
+def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[str, str]]:
+    loop, product = site.loop, tile_product(site.loop)
+    if loop.level is not None or not loop.unroll:
+        yield "it is not an unrolled loop of a work-item", f"unroll {loop.var}"
+    elif product is None:
+        remedy = "copy both operands to private memory, and add their products alone"
+        yield "it is not a product of two tiles in registers", remedy
+    else:
+        yield from _types(fn, product, tile)
+        yield from _shapes(loop, product, tile)
+        yield from _operands(fn, site, product, tile)
+
+
+def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tuple[str, str]]:
+    kinds, decls = symbols(fn), declared(fn.body)
+    copies = (product.left, product.right)
+    every = [product.target.array, *(n for c in copies for n in (c.target, c.source))]
+    if any(kinds.get(n) != tile.type for n in every):
+        yield f"its numbers are not all of type {tile.type.c}", "keep the loop as it is"
+    for c in copies:
+        space = decls[c.source].space if c.source in decls else None
+        if space is not Space.LOCAL:
+            yield f"'{c.source}' is not in local memory", f"copy-to-local {c.source} LOOP"
+    target = decls.get(product.target.array)
+    if target is None or target.space in (Space.LOCAL, Space.GLOBAL):
+        yield f"'{product.target.array}' is not in registers", "privatise it"
+    own, others = [Var(product.rows.var), Var(product.columns.var)], list[Expr]()
+    for e in product.target.index:
+        others += [] if e in own else [e]
+    used = {n for e in others for n in names(e)} & {v.name for v in own}
+    if used or any(product.target.index.count(v) != 1 for v in own):
+        yield f"results are not elements of '{product.target.array}' by row and column", "keep it"
+
+
+def _shapes(loop: For, product: TileProduct, tile: TensorTile) -> Iterator[tuple[str, str]]:
+    asked = (
+        (loop, tile.depth),
+        (product.rows, tile.own_rows),
+        (product.columns, tile.own_columns),
+    )
+    for x, part in asked:
+        trips = _trips(x)
+        if trips is None:
+            yield f"'{x.var}' does not count from 0 by 1 to a number", f"normalise {x.var} body"
+        elif x is loop and loop.preloaded and trips % (2 * part):
+            why = f"'{x.var}', read ahead, has {trips} iterations, no multiple of {2 * part}"
+            yield why, f"strip-mine {x.var} by a multiple of {2 * part}"
+        elif trips % part:
+            why = f"'{x.var}' has {trips} iterations, no multiple of {part}"
+            yield why, f"strip-mine {x.var} by a multiple of {part}"
+
+
+def _operands(
+    fn: Function, site: LoopSite, product: TileProduct, tile: TensorTile
+) -> Iterator[tuple[str, str]]:
+    """A work-item of the warp reads for others too: what is read depends on one loop over work-
+    items alone, and these stand where the tile has them."""
+    around = _work_items(fn, site)
+    if around is None:
+        remedy = "map the two loops around it to thread.y and thread.x, nothing beside it"
+        yield "it is not all that the work-items of two loops do", remedy
+        return
+    y, x = around
+    for loop, lanes in ((y, tile.high), (x, tile.wide)):
+        fixed = fixed_trips(loop)
+        if fixed is None or fixed[1] or (fixed[0].value or 1) % lanes:
+            yield f"the work-items of '{loop.var}' are no multiple of {lanes}", "use other sizes"
+        elif loop.level is None or loop.level.lanes != lanes:
+            remedy = f"warp-tile LOOP {tile.high} {tile.wide}"
+            yield f"{tile.high} x {tile.wide} work-items are not neighbours", remedy
+    if x.level is None or x.level.cyclic != tile.own_columns:
+        remedy = f"block-cyclic {x.var}* {product.columns.var} {tile.own_columns}"
+        yield f"elements of '{x.var}' are not dealt out by {tile.own_columns}", remedy
+    for c, own, loop, other in (
+        (product.left, product.rows, y, x),
+        (product.right, product.columns, x, y),
+    ):
+        sized = [s for s in c.slices if s.size is not None]
+        used = {n for s in c.slices for n in names(s.lo)}
+        whole = len(sized) == 1 and _size(sized[0]) == _trips(own)
+        count = fixed_trips(loop)
+        row = (count[0].value or 0) * (_trips(own) or 0) if count is not None else 0
+        if row % tile.row:
+            why = f"rows of {row} elements are not a multiple of {tile.row}"
+            yield why, f"use other sizes: '{c.source}' is read in {tile.row} at a time"
+        if other.var in used or not whole or loop.var not in names(sized[0].lo):
+            yield f"'{c.target}' is not what the work-items of '{loop.var}' read", "keep the loop"
+        elif any(site.loop.var in names(s.lo) for s in sized):
+            yield f"what '{c.target}' is depends on '{site.loop.var}'", "keep the loop"
+
+
+def _size(s: Slice) -> int | None:
+    return None if s.size is None else value_of(s.size)
+
+
+def _trips(loop: For) -> int | None:
+    """The iterations of a loop that counts from 0 by 1; None where these are not fixed."""
+    fixed = fixed_trips(loop)
+    counts = value_of(loop.lo) == 0 and value_of(loop.step) == 1 and loop.level is None
+    return fixed[0].value if counts and fixed is not None and not fixed[1] else None
+
+
+def _work_items(fn: Function, site: LoopSite) -> tuple[For, For] | None:
+    """The loops over the work-items along y and x right around a loop, which is all that they
+    do, in every work-item of the group."""
+    if len(site.path) < 3 or any(n != 0 for n in site.path[-2:]):
+        return None
+    y, x = (at(fn, site.path[:-n]) for n in (2, 1))
+    if not isinstance(y, For) or not isinstance(x, For) or len(y.body) + len(x.body) != 2:
+        return None
+    levels = [loop.level for loop in (y, x)]
+    dimensions = [v.dimension for v in levels if v is not None and v.kind == "group"]
+    return (y, x) if dimensions == [1, 0] else None
+
+
+def _no(site: LoopSite, why: str, remedy: str) -> Obstacle:
+    text = f"what the loop over '{site.loop.var}' computes is no product of tiles: {why}"
+    return Obstacle("LX252", text, site.loop.origin.loc, remedy=remedy)
