@@ -12,13 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pycparser import c_ast
-
 from loopxform.analysis.missing_updates import Missing
 from loopxform.codegen.host.splice import Insert, Text
 from loopxform.codegen.render import c_literal
 from loopxform.errors import InputError
 from loopxform.frontend.outline import DataText, Original
+from loopxform.frontend.outline.blocks import Nodes
 from loopxform.frontend.pragmas.data_regions import KeptArray, Placed
 
 _COPIES_OUT = ("copy", "copyout")
@@ -66,7 +65,7 @@ def require_places(original: Original, text: Text, missing: Sequence[Missing]) -
     """Raises InputError where calls in the places of the directives would change what the rest of
     the file says."""
     data = original.data
-    marks: dict[str, Sequence[c_ast.Node]] = {}
+    marks: dict[str, Nodes] = {}
     marked: list[Insert] = []
     for number, d in enumerate(data):
         name = f"lx_data_{number}"

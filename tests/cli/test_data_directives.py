@@ -1,5 +1,5 @@
-"""Data directives on the command line: what is refused, where an update is missing, what they become
-in the written file."""
+"""Data directives on the command line: what is refused, where an update is missing, what they
+become in the written file."""
 
 from __future__ import annotations
 

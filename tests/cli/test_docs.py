@@ -45,7 +45,10 @@ PLANNED = (" --budget ", " --thresholds ", " --plan")
 """Options of commands that would measure: here they print what they would, for a device that is the
 same everywhere."""
 
-ELSEWHERE = {"tutorial.md": "tests/cli/test_tutorial.py"}
+ELSEWHERE = {
+    "data.md": "tests/device/test_data_page.py",
+    "tutorial.md": "tests/cli/test_tutorial.py",
+}
 """Pages that a test of their own follows."""
 
 FILES = {

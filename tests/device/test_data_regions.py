@@ -90,7 +90,7 @@ def copies(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def test_ten_calls_copy_once(kernels: Path) -> None:
-    """In and out; what is created is not copied out, and of it only what is read first is copied."""
+    """In and out. What is created is not copied out, and in only where it is read first."""
     plain, app = built(kernels, "ten", TEN)
     found = run_app(app, whole=True, LOOPXFORM_VERBOSE="1", **NO_LEAKS)
     assert found.stdout == run_app(plain).stdout
@@ -198,8 +198,8 @@ def test_what_cannot_be_met_is_said(kernels: Path) -> None:
     ) == (
         "0\n",
         [
-            "loopxform: messages.c:9: x[0:n] is partly on the device: it is not kept there, and each "
-            "call copies it",
+            "loopxform: messages.c:9: x[0:n] is partly on the device: it is not kept there, and "
+            "each call copies it",
             "loopxform: messages.c:10: x[0:n] is only partly on the device: nothing is done",
             "loopxform: messages.c:11: none[0:n] is a null pointer: nothing is done",
             "loopxform: messages.c:13: x[0:n] is not on the device, or was not entered: nothing is "
@@ -237,8 +237,8 @@ def test_missing_updates_are_found(kernels: Path) -> None:
     ] == [
         "x: the host has written what the device has as well: update device after that",
         "y: the device has written it, and it is not copied out: copy in place of copyin",
-        "x: the host has written what is newer on the device: update host before, and update device "
-        "after",
+        "x: the host has written what is newer on the device: update host before, and update "
+        "device after",
     ]
 
 

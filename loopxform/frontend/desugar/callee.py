@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, cast
 
@@ -10,13 +11,12 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.definitions import as_inlined
 from loopxform.frontend.desugar.names import changed, declared, exposed
-from loopxform.frontend.pragmas.data import is_data
-from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 from loopxform.ir import functions
 from loopxform.records import record
 
 MOST_NODES = 3000
+_DIRECTIVE = re.compile(r"\W*loopxform\s+(data|enter|exit|update)\b")
 _NEVER = (
     c_ast.Goto,
     c_ast.Label,
@@ -113,7 +113,8 @@ def _callee(node: c_ast.FuncDef) -> Callee | None:
 
 def _is_directive(node: c_ast.Node) -> bool:
     """Whether it is a data directive, which stays where it is."""
-    return isinstance(node, c_ast.Pragma) and is_data(pragma_text(node))
+    text = getattr(node.string, "value", node.string) if isinstance(node, c_ast.Pragma) else ""
+    return _DIRECTIVE.match(text) is not None
 
 
 def is_calm(
