@@ -53,11 +53,26 @@ class Judge:
             args = configured(self.args, path)
             self.limit = self._limit(args)
             with within(self.limit), contained(path, Loc(path, 1, 1)):
-                file = read(args, path, self.program)
+                file = read(args, path)
                 name = chosen(file, args).name if args.function else None
-                return checked(file, function=name)
+                report = checked(file, function=name)
+                return self._with_program(args, path, report, name)
         except LoopxformError as error:
             return error
+
+    def _with_program(
+        self, args: argparse.Namespace, path: str, report: CheckedFile, name: str | None
+    ) -> CheckedFile:
+        """The report, better where functions of other files are in the way of verdicts."""
+        if self.program is None or path == "-" or not report.has_unknown_calls:
+            return report
+        try:
+            whole = read(args, path, self.program)
+            if not whole.parsed.rests:
+                return report
+            return report.with_program(checked(whole, function=name))
+        except LoopxformError:  # of another file, or the limits are used up
+            return report
 
     def each(self, paths: Sequence[str]) -> Iterator[Judged]:
         """One after the other."""
