@@ -27,6 +27,7 @@ from loopxform.api.reading import load
 from loopxform.budget import Budget, part, shared, within
 from loopxform.display import Shown
 from loopxform.errors import LoopxformError
+from loopxform.frontend.lower.loops import A_CALL
 from loopxform.frontend.outline.extraction import extracted_loops
 from loopxform.ir.decisions import Line
 from loopxform.ir.memo import forget
@@ -117,6 +118,8 @@ class CheckedFunction(Shown):
     claims: tuple[Claim, ...]
     matrices: tuple[Matrix, ...]
     asserted: tuple[Asserted, ...] = ()
+    rests: tuple[str, ...] = ()
+    """The functions of other files that its verdicts rest on: `norm of src/vector.c`."""
 
     @classmethod
     def of(cls, routine: Routine) -> CheckedFunction:
@@ -130,7 +133,8 @@ class CheckedFunction(Shown):
         found = spelled(matrix(routine.function), routine.function)
         forget()
         matrices = tuple(m for m in found if m.path in judged)
-        return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts))
+        rests = routine.file.parsed.rests.get(routine.name, ())
+        return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts), rests)
 
     @cached_property
     def missing(self) -> tuple[Missing, ...]:
@@ -160,6 +164,25 @@ class CheckedFunction(Shown):
         """The rows of all its matrices."""
         return tuple(row for m in self.matrices for row in m.rows)
 
+    def with_program(self, whole: CheckedFunction) -> CheckedFunction:
+        """With the verdicts of `whole`, the same function where those of other files are looked
+        into, on the loops that are unknown here."""
+        known = {(v.loc, v.var): v for v in whole.loops if v.parallel != "unknown"}
+        several = Counter((v.loc, v.var) for v in (*self.loops, *whole.loops))
+        better = [
+            known.get((v.loc, v.var), v)
+            if v.parallel == "unknown" and several[v.loc, v.var] == 2
+            else v
+            for v in self.loops
+        ]
+        if not whole.rests or all(v is b for v, b in zip(self.loops, better)):
+            return self
+        kept = all(v.parallel == "unknown" or (v.loc, v.var) in known for v in self.loops)
+        if kept and not (self.claims or self.asserted):
+            return whole
+        loops = (replace(b, path=v.path, depth=v.depth) for v, b in zip(self.loops, better))
+        return replace(self, loops=tuple(loops), rests=whole.rests)
+
     def claim(self, loop: LoopVerdict) -> Claim | None:
         """What is true of the OpenMP pragma over a loop; None where it has none."""
         return next((c for c in self.claims if c.path == loop.path), None)
@@ -186,11 +209,6 @@ class CheckedFunction(Shown):
         """What decided the text that was judged, and other builds may have otherwise: `N = 64`,
         `__OPTIMIZE__ defined`."""
         return tuple(str(e) for e in self.routine.decisions if not isinstance(e, Line))
-
-    @property
-    def rests(self) -> tuple[str, ...]:
-        """The functions of other files that its verdicts rest on: `norm of src/vector.c`."""
-        return self.routine.file.parsed.rests.get(self.name, ())
 
     def json(self) -> dict[str, object]:
         """The function as the contract of `check --format json` has it."""
@@ -281,6 +299,19 @@ class CheckedFile(Shown):
         """What was found about the loops that begin on a line, and the functions they are in."""
         found = [f.only(line) for f in self]
         return replace(self, functions=tuple(f for f in found if f.loops))
+
+    @property
+    def has_unknown_calls(self) -> bool:
+        """Whether loops are unknown for what they call."""
+        unknown = (v for v in self.loops if v.parallel == "unknown")
+        reasons = (r for v in unknown for r in v.reasons)
+        return any(r.code == "LX012" or r.message.startswith(A_CALL) for r in reasons)
+
+    def with_program(self, whole: CheckedFile) -> CheckedFile:
+        """With what is known where functions of other files are looked into (`whole`)."""
+        there = {f.name: f for f in whole}
+        functions = (f.with_program(there[f.name]) if f.name in there else f for f in self)
+        return replace(self, functions=tuple(functions))
 
     def json(self) -> dict[str, object]:
         """The contract of `check --format json`."""

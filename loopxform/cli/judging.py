@@ -10,13 +10,17 @@ from typing import TypeAlias
 
 from loopxform.api.check import CheckedFile, checked
 from loopxform.api.reading import program_of
-from loopxform.budget import Budget, memory_bytes, within
+from loopxform.budget import Budget, cpu_seconds, memory_bytes, within
 from loopxform.cli import inputs
 from loopxform.cli.options import chosen, limits, read
 from loopxform.cli.settings import configured, settings_of
 from loopxform.errors import LoopxformError, contained
 from loopxform.frontend.syntax.elsewhere import Program
 from loopxform.source import Loc
+
+LEAST, SHARE = 5.0, 2
+"""CPU seconds that functions of other files may take, and how often the time that the file takes
+without them."""
 
 Judged: TypeAlias = CheckedFile | LoopxformError
 """What is true of a file, or why nothing of it can be told."""
@@ -53,11 +57,29 @@ class Judge:
             args = configured(self.args, path)
             self.limit = self._limit(args)
             with within(self.limit), contained(path, Loc(path, 1, 1)):
-                file = read(args, path, self.program)
+                begin = cpu_seconds()
+                file = read(args, path)
                 name = chosen(file, args).name if args.function else None
-                return checked(file, function=name)
+                report = checked(file, function=name)
+                more = Budget.of(max(LEAST, SHARE * (cpu_seconds() - begin)))
+                with within(more):
+                    return self._with_program(args, path, report, name)
         except LoopxformError as error:
             return error
+
+    def _with_program(
+        self, args: argparse.Namespace, path: str, report: CheckedFile, name: str | None
+    ) -> CheckedFile:
+        """The report, better where functions of other files are in the way of verdicts."""
+        if self.program is None or path == "-" or not report.has_unknown_calls:
+            return report
+        try:
+            whole = read(args, path, self.program)
+            if not whole.parsed.rests:
+                return report
+            return report.with_program(checked(whole, function=name))
+        except LoopxformError:  # of another file, or the limits are used up
+            return report
 
     def each(self, paths: Sequence[str]) -> Iterator[Judged]:
         """One after the other."""

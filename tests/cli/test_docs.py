@@ -53,7 +53,7 @@ ELSEWHERE = {
 
 FILES = {
     "annotations.md": {"shifted.c": 0, "sums.c": 1},
-    "check.md": {"smooth.c": 0},
+    "check.md": {"norms/norms.c": 0, "norms/vectors.c": 1, "smooth.c": 2},
     "concepts.md": {"sweep.c": 0},
     "verdicts.md": {"verdicts.c": 0, "counters.c": 1, "names.c": 2},
 }
@@ -72,6 +72,10 @@ void f(int n, double *restrict a, const double *restrict b)
   for (int i = 0; i < n; i++)
     work(&a[i]);
 }
+"""
+VECTORS = """\
+typedef struct { double *x, *y; } vec;
+double length(const vec *v, int i);
 """
 KEYS = """\
 int f(int n, int m, const int *restrict p, int *restrict a)
@@ -125,7 +129,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for page, names in FILES.items():
         texts = blocks((DOCS / page).read_text(), "c")
         for name, place in names.items():
+            (where / name).parent.mkdir(exist_ok=True)
             (where / name).write_text(texts[place])
+    (where / "norms" / "vectors.h").write_text(VECTORS)
     sums = (where / "sums.c").read_text()
     (where / "typo.c").write_text(sums.replace("tile(Ty=16, recipe=register)", "paralel"))
     for name, text in {"src/a.c": CALLS, "src/b.c": KEYS, "tests/kernels.c": KEYS}.items():

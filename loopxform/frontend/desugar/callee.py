@@ -128,10 +128,16 @@ def is_calm(
     return whole and _works_on_numbers(node, numbers) and is_pure(node, defined, calm)
 
 
+def takes_numbers(node: c_ast.FuncDef) -> bool:
+    """Whether the parameters of a function look like numbers."""
+    args = getattr(node.decl.type, "args", None)
+    params = args.params if args is not None else []
+    return all(isinstance(getattr(p, "type", None), c_ast.TypeDecl) for p in params)
+
+
 def _works_on_numbers(node: c_ast.FuncDef, numbers: frozenset[str]) -> bool:
     """Whether a function depends on parameters that look like numbers, and on enumerators alone."""
-    params = node.decl.type.args.params if node.decl.type.args is not None else []
-    if not all(isinstance(getattr(p, "type", None), c_ast.TypeDecl) for p in params):
+    if not takes_numbers(node):
         return False
     inside = list(every(node.body))
     called = {cast(Any, n).name.name for n in inside if _named(n)}

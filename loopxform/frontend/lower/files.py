@@ -14,7 +14,13 @@ from loopxform.errors import LoopxformError, UnsupportedC, contained
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.allocated import with_arrays
 from loopxform.frontend.desugar.builtins import without_builtins
-from loopxform.frontend.desugar.callee import Callee, callee, enumerators, is_calm
+from loopxform.frontend.desugar.callee import (
+    Callee,
+    callee,
+    enumerators,
+    is_calm,
+    takes_numbers,
+)
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.inline import FileNames, inline
@@ -150,8 +156,11 @@ def lower_file(
                 case c_ast.FuncDef(decl=c_ast.Decl(name=name)):
                     with budget.whatever_is_left():
                         declare_function(node.decl, scope, places)
-                    why = broken.get(name) or inlined.of(node, left[id(node)], places)
-                    if why is None:
+                    why = broken.get(name)
+                    is_read = places.file(node.decl.coord) == 1 or takes_numbers(node)
+                    if why is None and is_read:
+                        why = inlined.of(node, left[id(node)], places)
+                    if why is None and is_read:
                         part = name in parts if parts else None
                         why = _lowered(node, left[id(node)], scope, places, out, part=part)
                     if why is not None:

@@ -33,6 +33,7 @@ from loopxform.records import record
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _NO_BOUND = "the condition does not compare '{}' with a bound"
 _FORM = "write the loop as for (i = lo; i < hi; i++)"
+A_CALL = "a call in the body may modify"
 _UNSIGNED = "write i + 1 < n instead of i < n - 1, or make the variables signed (int or long)"
 
 
@@ -312,7 +313,7 @@ class Headers:
             raise refused(part, reason, help)
         if (known or symbol.kind == "global") and span.repeated(self.table.calls):
             what = "the global " if symbol.kind == "global" else ""
-            reason = f"a call in the body may modify {what}'{symbol.name}'"
+            reason = f"{A_CALL} {what}'{symbol.name}'"
             raise refused(part, reason, help)
         if known and (pointer := self._reaching(symbol, span)) is not None:
             reason = f"writing to '{pointer}' may modify '{symbol.name}', whose address is taken"
@@ -352,7 +353,7 @@ class Headers:
             escaped = symbol.escapes or symbol.kind in ("param", "global")
             if escaped and span.repeated(self.table.calls):
                 help = "copy the bound to a variable before the loop"
-                raise refused(bound, f"a call in the body may modify '{symbol.name}'", help)
+                raise refused(bound, f"{A_CALL} '{symbol.name}'", help)
             return
         self._not_elsewhere(symbol, span, bound)
 

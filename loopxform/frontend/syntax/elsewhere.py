@@ -52,7 +52,10 @@ _DEFINITION = re.compile(
 )
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 _LOOP = frozenset(["for", "while", "do"])
-_STATE = re.compile(r"#\s*pragma\s+(?!omp\b|once\b|loopxform\b|acc\b|GCC diagnostic|region\b)")
+_HINTS = """omp acc once loopxform unroll nounroll ivdep vector novector simd loop prefetch region
+    endregion mark message warning GCC\\s+(?:diagnostic|ivdep|unroll)
+    clang\\s+(?:diagnostic|loop)"""
+_STATE = re.compile(rf"#\s*pragma\s+(?!\s|(?:{'|'.join(_HINTS.split())})\b)")
 """A pragma that changes what the text behind it means."""
 _BOUND = frozenset(["weak", "alias", "ifunc", "__weak__", "__alias__", "__ifunc__", "constructor"])
 """Words of attributes that leave open which function is called."""
