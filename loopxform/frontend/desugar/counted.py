@@ -163,11 +163,14 @@ def _stepped_before(cond: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node | None]:
     """The condition behind the step that it begins with: `++i < n` is i++, then i < n; `i++ < n` is
     i++, then i <= n."""
     match cond:
-        case c_ast.BinaryOp(op=op, left=c_ast.UnaryOp(op="++" | "--", expr=c_ast.ID() as x) as step):
+        case c_ast.BinaryOp(
+            op=op, left=c_ast.UnaryOp(op="++" | "--", expr=c_ast.ID() as x) as step
+        ):
             return build.binary(op, build.name(x.name, x), cond.right), step
         case c_ast.BinaryOp(op=op, left=c_ast.UnaryOp(op=at, expr=c_ast.ID() as x) as step) if (
-            (op, at) in ((">", "p--"), ("<", "p++"))
-        ):
+            op,
+            at,
+        ) in ((">", "p--"), ("<", "p++")):
             return build.binary(f"{op}=", build.name(x.name, x), cond.right), step
         case c_ast.UnaryOp(op="p--", expr=c_ast.ID() as x):
             return build.binary(">=", build.name(x.name, x), build.number(0, cond)), cond
