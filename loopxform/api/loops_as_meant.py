@@ -62,6 +62,7 @@ from loopxform.prepare.absolute_tiles import with_absolute_tiles
 from loopxform.prepare.assumed_condition import with_assumed_condition
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.extrema_apart import with_extrema_apart
+from loopxform.prepare.invariant_elements import with_invariant_elements
 from loopxform.prepare.joined_branches import with_joined_branches
 from loopxform.prepare.known_bounds import with_known_bounds
 from loopxform.prepare.repeated_loops import with_repeated_loops
@@ -88,6 +89,7 @@ def as_meant(fn: Function) -> Function:
     """That, under what is assumed of its sizes: of loops that are unrolled by hand, or blocked, as
     they are once that is undone."""
     meant = with_loops_as_meant(with_extrema_apart(fn))
+    meant = with_invariant_elements(meant)
     read = unblocked(rerolled(Derivation(whole_bodies(meant)))).function
     return with_assumptions(meant, read)
 

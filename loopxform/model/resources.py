@@ -14,7 +14,7 @@ from math import prod
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Decl, For
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import writes
+from loopxform.ir.visit import names, reads, stmt_exprs, walk, writes
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import Factors, amount, product_text
 from loopxform.model.reuse import Stage
@@ -148,12 +148,20 @@ def demand(nest: Nest, choice: Choice, buffers: int = 1, *, moved: bool = False)
 
 
 def _accumulated(nest: Nest) -> int:
-    """Words of what sequential loops update for every element that a work-item keeps."""
+    """Words of what sequential loops update for every element that a work-item keeps, and of what
+    they read of each alone, which was computed before."""
     types = symbols(nest.function)
     loops = tuple(s for s in nest.innermost.body if isinstance(s, For))
     outside = [s for s in nest.innermost.body if isinstance(s, Decl)]
     total = 0
     for s in outside:
-        if s.name in writes(loops):
+        if s.name in writes(loops) or (s.name in reads(loops) and _is_own(nest, s.name)):
             total += -(-types[s.name].bytes // 4) * prod(value_of(d) or 1 for d in s.shape)
     return total
+
+
+def _is_own(nest: Nest, name: str) -> bool:
+    """Whether a scalar has a value of its own in each iteration of the parallel loops."""
+    every = (s for _, s in walk(nest.innermost.body))
+    found = {n for s in every if name in writes((s,)) for e in stmt_exprs(s) for n in names(e)}
+    return found >= set(nest.parallel)

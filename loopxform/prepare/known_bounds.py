@@ -64,7 +64,8 @@ class _Bounds:
                 lo, hi = s.lo, s.hi
                 if condition(s) is None:
                     lo, hi = (self._shorter(substitute(e, values)) for e in (lo, hi))
-                return replace(s, lo=lo, hi=hi, body=self.block(s.body, dict(values)))
+                asks = None if s.asks is None else substitute(s.asks, values)
+                return replace(s, lo=lo, hi=hi, asks=asks, body=self.block(s.body, dict(values)))
             case If():
                 return self._branches(s, values)
             case Assign(Var(name), value, op):

@@ -25,10 +25,10 @@ def with_repeated_loops(fn: Function, fixed: frozenset[str]) -> Function:
 
         def end(e: Expr) -> Expr:
             match e:
-                case Select(Bin("<" | ">", bound, start) as cond, then, _) if (
+                case Select(Bin("<" | ">" as op, bound, start) as cond, then, once) if (
                     bound == then and start == loop.lo and names(cond) <= fixed
                 ):
-                    asked.append(cond)
+                    asked.append(Bin(f"{op}=", bound, start) if once == start else cond)
                     return then
                 case _:
                     return e

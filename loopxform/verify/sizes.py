@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from math import isfinite, prod
 
-from loopxform.errors import InputError, UsageError
+from loopxform.errors import InputError, UnsupportedC, UsageError
 from loopxform.ir.nodes import Function, Param
 from loopxform.nearest import did_you_mean
 from loopxform.verify import arith
@@ -21,7 +21,9 @@ def required_sizes(fn: Function) -> tuple[str, ...]:
 
 def checked_sizes(fn: Function, sizes: Mapping[str, Number]) -> dict[str, Number]:
     """The numbers, integers as such. Raises UsageError where one is missing, is for nothing, or is
-    no value of its parameter's type."""
+    no value of its parameter's type, UnsupportedC where only data of the caller's say how much of
+    an array is touched."""
+    _require_extents(fn)
     scalars = {p.name: p for p in _scalars(fn)}
     known = f"the scalars that can be given are: {', '.join(scalars) or 'none'}"
     for name in sizes:
@@ -41,6 +43,16 @@ def checked_sizes(fn: Function, sizes: Mapping[str, Number]) -> dict[str, Number
         )
     tests = {p.name: 1 for p in fn.objects if p.tests}
     return {**{n: _value(scalars[n], v) for n, v in sizes.items()}, **tests}
+
+
+def _require_extents(fn: Function) -> None:
+    for p in (p for p in fn.objects if p.ends):
+        raise UnsupportedC(
+            f"how much of '{p.ends}' is touched only the data of a caller can tell",
+            loc=fn.origin.loc,
+            code="LX264",
+            help=f"declare how many elements '{p.ends}' has: {p.ends}[n]; or build what tile writes",
+        )
 
 
 def _scalars(fn: Function) -> list[Param]:

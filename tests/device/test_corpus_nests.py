@@ -233,7 +233,7 @@ def test_tiled_c_for_a_cpu_is_bit_identical(name: str) -> None:
     used = n.routine.tile(limits="cpu").sizes.keys() & tiles.keys()
     tiled = n.routine.tile(limits="cpu", **{size: tiles[size] for size in used})
     (text,) = tiled.openmp.files.values()
-    args = arguments(fn, {**n.residual, **n.fixed}, SEED, n.inputs)
+    args = arguments(tiled.derivation.start, {**n.residual, **n.fixed}, SEED, n.inputs)
     results = []
     for source in (CSource(str(n.file)), CSource(text=text, flags=("-fopenmp",))):
         results.append({k: v.copy() if hasattr(v, "copy") else v for k, v in args.items()})
