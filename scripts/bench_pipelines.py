@@ -25,7 +25,7 @@ SIZES: dict[str, dict[str, int | float]] = {
     "camera_pipe": {"h": 968, "w": 1284, "strength": 20},
     "harris": {"h": 2832, "w": 4256},
     "interpolate": {"h": 1536, "w": 2560},
-    "pyramid_blend": {"h": 2048, "w": 2048},
+    "pyramid_blend": {"h": 2160, "w": 3840},
     "unsharp_mask": {"h": 2832, "w": 4256, "threshold": 0.1, "weight": 0.7},
 }
 FORMS: dict[str, dict[str, Any]] = {

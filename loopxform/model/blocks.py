@@ -1,7 +1,9 @@
 """What a kernel takes that computes stages in overlapped block tiles.
 
 Times are counted as those of streams are (`model.streams`), for a whole tile: every element of a
-box costs its arithmetic, the words that are read for it, and the arithmetic of its place.
+box costs its arithmetic, the words that are read for it, and the arithmetic of its place; then what
+is moved, as a group waits at barriers for what it reads. Blur3, Harris corners and an unsharp mask
+took 0.8 to 1.3 times as long on an H100.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from math import prod
 from loopxform.errors import MalformedIR
 from loopxform.ir.affine import value_of
 from loopxform.ir.evaluate import evaluate
+from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Bin, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
 from loopxform.ir.visit import loads, names
@@ -42,7 +45,7 @@ ITEMS = (128, 256)
 FEW = 4
 """The most elements of a dimension further out of which a tile may have all."""
 
-PLACE = 8.0
+PLACE = 16.0
 """Multiply-adds for where an element is."""
 
 TESTS = 2.0
@@ -89,6 +92,7 @@ def block_tiles(extents: tuple[Expr, ...]) -> Iterator[BlockTile]:
         yield BlockTile((*first, *last), items)
 
 
+@remembered(1024)
 def elements(t: Template) -> float:
     """About how many elements a stage has."""
     return prod(max(1, _number(Bin("-", x.hi, x.lo))) for x in t.loops)
@@ -156,7 +160,7 @@ class BlockModel:
                 moved += float(share) * self._bytes(r)
         last = self.group.reference.pieces
         tiles = max(elements(p.template) for p in last) / prod(tile.sizes)
-        time = max(work / min(1.0, busy), moved * costs.balance / 2)
+        time = work / min(1.0, busy) + moved * costs.balance / 2
         there = sum(elements(t) for t in self.group.templates)
         return Predicted(tiles * time, tiles * moved, tiles * elements_of_tile, there)
 

@@ -23,6 +23,7 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
+from loopxform.recipes.own_slices import with_own_slices
 from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, MapTo, Sequentialise, Stripmine, WarpTile, possible
@@ -38,6 +39,7 @@ class Naive:
         return replace(naive(nest), tiles=tiles)
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        with_own_slices(w, nest, limits)
         near = one_each(nest, w.sizes, limits).neighbours
         rectangle = limits.warp_tile if options.warp_tile is None else options.warp_tile
         wanted = rectangle if is_uneven(nest) else (0, 0)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from loopxform.ir.affine import poly
-from loopxform.ir.memo import Table
+from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
 from loopxform.ir.types import HALF, Scalar
 from loopxform.ir.typing import symbols
@@ -138,9 +138,14 @@ def widths(every: list[Region], sizes: tuple[int, ...]) -> dict[Field, tuple[int
 
 def _width(r: Region, e: int, sizes: tuple[int, ...]) -> int:
     """As many as the span has, and no more than there are."""
-    (first, last), width = r.ends[e], r.spans[e].width(sizes)
-    most = difference(last, first)[1]
+    width, most = r.spans[e].width(sizes), _most(r)[e]
     return width if most is None else min(width, max(1, most + 1))
+
+
+@remembered(1024)
+def _most(r: Region) -> tuple[int | None, ...]:
+    """How far the last elements are from the first ones at most (None: not known)."""
+    return tuple(difference(last, first)[1] for first, last in r.ends)
 
 
 def _hull(written: tuple[Piece, ...]) -> Ends:

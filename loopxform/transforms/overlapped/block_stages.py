@@ -114,7 +114,7 @@ class Piece:
     def over(self, e: Expr, d: int, p: Expr) -> Expr:
         """A subscript that runs along a dimension where the element that is written has coordinate
         `p` there."""
-        return simplify(substitute(e, {self.along[d].var: self.along[d].iteration(p)}))
+        return _over(e, self.along[d], p)
 
     def at_ends(self, e: Expr, d: int) -> tuple[Expr, Expr]:
         """It in the first and in the last iteration."""
@@ -122,6 +122,11 @@ class Piece:
         last = Bin("-", loop.hi, Const(1))
         low, high = (substitute(x, dict(self.sizes)) for x in (loop.lo, last))
         return simplify(substitute(e, {loop.var: low})), simplify(substitute(e, {loop.var: high}))
+
+
+@remembered(4096)
+def _over(e: Expr, a: Along, p: Expr) -> Expr:
+    return simplify(substitute(e, {a.var: a.iteration(p)}))
 
 
 def pieces(found: tuple[Template, ...], sizes: Mapping[str, Expr]) -> list[Piece]:

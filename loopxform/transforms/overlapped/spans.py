@@ -18,7 +18,7 @@ from math import ceil, floor
 
 from loopxform.ir.affine import Monomial, Poly, poly, value_of
 from loopxform.ir.clamps import clamped, extremum
-from loopxform.ir.memo import Table
+from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Select, Var
 from loopxform.ir.visit import map_expr, names, substitute
 from loopxform.records import record
@@ -40,6 +40,7 @@ class Line:
     high: Fraction
 
 
+@remembered(8192)
 def line(e: Expr, p: str) -> Line | None:
     """An integer expression of a coordinate and of numbers that no tile changes, as a line; None
     where it is none that never falls."""

@@ -1,0 +1,53 @@
+"""Slices that a work-item updates by key are arrays of its own where that is worth it, and the
+kernels do what the user's C does."""
+
+from __future__ import annotations
+
+import pytest
+from harness import assert_runs_agree
+
+import loopxform as lx
+from loopxform.codegen import emit
+from loopxform.floating_point import SEPARATE
+from loopxform.ir.visit import declared
+from loopxform.verify.cref import CSource
+
+EACH = "for (int y = 0; y < n; y++) for (int x = 0; x < n; x++)"
+
+
+def program(update: str, *, extent: int = 16, turns: int = 64) -> str:
+    """A function that sums up numbers by key, `turns` for each element of the result."""
+    return (
+        f"void f(int n, const unsigned char a[n + {turns}][n], float out[n][n]) {{"
+        f" float s[{extent}][n][n];"
+        f" for (int z = 0; z < {extent}; z++) {EACH} s[z][y][x] = z;"
+        f" {EACH} for (int j = 0; j < {turns}; j++) {update}"
+        f" {EACH} out[y][x] = s[3][y][x] + 2 * s[5][y][x]; }}"
+    )
+
+
+KEY = "s[a[y + j][x] & 15][y][x]"
+CASES = {
+    "by-key": (program(f"{KEY} += j;"), ["s_row"]),
+    "by-a-scalar": (
+        program("{ int k = a[y + j][x] & 15; s[k][y][x] += k; s[15 - k][y][x] *= 0.5f; }"),
+        ["s_row"],
+    ),
+    "some-of-them": (program(f"if (a[y + j][x] > 9) {KEY} += j;"), ["s_row"]),
+    "seldom": (program(f"{KEY} += j;", turns=8), []),
+    "many": (
+        program(KEY.replace("15", "127") + " += j;", extent=128, turns=512),
+        [],
+    ),
+    "no-key": (program("s[3][y][x] += a[y + j][x];"), []),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", CASES)
+def test_slices_by_key(name: str) -> None:
+    text, rows = CASES[name]
+    done = lx.loads(text)["f"].offload(limits="h100", contract=False)
+    assert [n for n in declared(done.derivation.function.body) if n.endswith("_row")] == rows
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    assert_runs_agree(plan, CSource(text=text), [{"n": n} for n in (1, 7, 65)], 3)
