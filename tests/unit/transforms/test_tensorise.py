@@ -173,7 +173,10 @@ def test_products_are_rounded_once_with_their_sums() -> None:
 # ---------------------------------------------------------------- the plan
 
 
-def default(text: str, options: Options = Options()) -> Derivation:  # noqa: B008
+ASKED = Options(tensor_units=True)
+
+
+def default(text: str, options: Options = ASKED) -> Derivation:
     (fn,) = parse_file("f.c", text=text).unit.functions
     return tile(fn, {}, None, H100, options=options).derivation
 
@@ -181,17 +184,20 @@ def default(text: str, options: Options = Options()) -> Derivation:  # noqa: B00
 @pytest.mark.parametrize(
     ("text", "options", "units"),
     [
-        (PRODUCT, Options(), True),
-        (UPDATE, Options(), True),
-        (FIXED, Options(), True),
+        (PRODUCT, ASKED, True),
+        (UPDATE, ASKED, True),
+        (FIXED, ASKED, True),
+        (PRODUCT, Options(), False),
         (PRODUCT, Options(tensor_units=False), False),
-        (PRODUCT, Options().within(PERMITTED["strict"]), False),
-        (MM, Options(), False),
-        (SCALED, Options(), False),
-        (MIXED, Options(), False),
+        (PRODUCT, ASKED.within(PERMITTED["strict"]), False),
+        (MM, ASKED, False),
+        (SCALED, ASKED, False),
+        (MIXED, ASKED, True),
     ],
 )
-def test_the_profile_has_units_for_doubles(text: str, options: Options, units: bool) -> None:
+def test_units_for_doubles_where_they_are_asked_for(
+    text: str, options: Options, units: bool
+) -> None:
     assert emit.kernel(default(text, options)).multiplies_tiles == units
 
 
