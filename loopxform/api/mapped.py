@@ -75,6 +75,7 @@ class MappedRoutine(Shown, ABC):
                 host=self.host,
                 functions=(r.name for r in self.routine.file.routines()),
                 keys=checked_updates(self.derivation.start),
+                copies=self.limits.copies,
                 **self.provenance(),
             )
 

@@ -133,7 +133,7 @@ def _rooms(launch: str) -> dict[str, c_ast.Node]:
     (`lx_own_room`) and those that the caller's are copied to."""
     rooms: dict[str, c_ast.Node] = {}
     for name, count in re.findall(
-        r"\b(lx_mem_\w+) = (?:\w+ \? )?lx_(?:own_)?room\(&?lx_job, (.*), sizeof", launch
+        r"\b(lx_mem_\w+) = (?:\w+ \? )?lx_(?:own_|lent_)?room\(&?lx_job, (.*), sizeof", launch
     ):
         text = f"long long f(void) {{ return {count}; }}"
         f = functions(parsed(_prelude(text), "host"))["f"]

@@ -25,7 +25,9 @@ class HostPart:
 class HostBuffer:
     """An array as the host code sees it: C expressions for its address, for the elements that are
     touched, and for those that the device has room for. `into` is copied to the device, `back` from
-    it. A `pointer` of the caller's `may_be_null`, where the loops happen to touch nothing."""
+    it; kernels write some of it where it is `written`. A `pointer` of the caller's `may_be_null`,
+    where the loops happen to touch nothing. It is the caller's `own` memory, or a dense copy of
+    rows."""
 
     name: str
     type: str
@@ -35,6 +37,8 @@ class HostBuffer:
     into: HostPart | None
     back: HostPart | None
     may_be_null: bool
+    written: bool
+    own: bool
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -50,7 +54,8 @@ def host_buffer(b: Buffer, d: Dialect) -> HostBuffer:
     into, back = (_part(x, d) for x in (b.into, b.back))
     touched, room = guards.count(b, d), wide(b.count, d)
     null = guards.may_be_null(p) and not is_matrix
-    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null)
+    own = not is_matrix
+    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null, b.written, own)
 
 
 def _part(p: Part | None, d: Dialect) -> HostPart | None:

@@ -14,9 +14,12 @@ from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.ir.device_facts import WARP
 from loopxform.records import record
+from loopxform.targets.copies import Copies
+from loopxform.targets.target import GENERIC
+from loopxform.transforms.latency.vectors import VECTOR_BYTES
 from loopxform.written import LARGEST_SIZE
 
-LAYOUT = 6
+LAYOUT = 7
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
@@ -86,7 +89,7 @@ class Runtime:
     are macros that the parts use; `tuned` says that a part has thresholds, which tuning files may
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
     `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
-    may run what one work-item would do."""
+    may run what one work-item would do. `aligned` bytes are those of the vectors of kernels."""
 
     shared: str
     key_length: int
@@ -98,6 +101,8 @@ class Runtime:
     asks_warp: bool
     has_matrices: bool
     has_loops_in_order: bool
+    copies: Copies
+    aligned: int = VECTOR_BYTES
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -121,12 +126,13 @@ def text(
     asks_warp: bool = False,
     has_matrices: bool = False,
     has_loops_in_order: bool = False,
+    copies: Copies = GENERIC.copies,
 ) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, copies
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
 
