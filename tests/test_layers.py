@@ -48,7 +48,7 @@ LAYERS: dict[str, set[str]] = {
     "prepare": BASE | {"ir", "analysis", "transforms"},
     "model": BASE | {"ir", "analysis", "transforms", "targets", "schedule", "prepare"},
     "recipes": BASE | {"ir", "analysis", "transforms", "targets", "schedule", "prepare", "model"},
-    "codegen": BASE | {"ir", "analysis", "transforms"},
+    "codegen": BASE | {"ir", "analysis", "transforms", "targets"},
     "runtime": BASE | {"cache", "compiler", "ir", "targets", "codegen"},
     "verify": BASE | {"compiler", "ir", "analysis", "codegen", "runtime"},
     "validate": {"source", "errors", "compiler"},

@@ -79,6 +79,7 @@ class MappedRoutine(Shown, ABC):
                 functions=(r.name for r in self.routine.file.routines()),
                 inspector=self.inspector,
                 keys=checked_updates(self.derivation.start),
+                copies=self.limits.copies,
                 **self.provenance(),
             )
 

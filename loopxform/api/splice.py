@@ -327,7 +327,7 @@ class _AboveAll:
         ends = _INCLUDE.search(made.text.plain, at) is None
         self.theirs = theirs(_own(made.file), self.macros) if ends else []
         self.functions = [f for f in _of_c(made.file) if f not in self.macros]
-        self.runtime = emit.runtime(__version__, [r.entry for r in made.regions]).splitlines()
+        self.runtime = _runtime(made).splitlines()
         self.behind = behind(self.runtime)
 
     def headers(self) -> list[str]:
@@ -384,6 +384,11 @@ def _says_the_same(made: OffloadedFile, regions: Sequence[OffloadedRegion]) -> b
     return made.original.proves(made.text.proof(inserts), called)
 
 
+def _runtime(made: OffloadedFile) -> str:
+    copies = [r.done.limits.copies for r in made.regions]
+    return emit.runtime(__version__, [r.entry for r in made.regions], *copies[:1])
+
+
 def _hidden(made: OffloadedFile, r: Region) -> LoopxformError:
     line = made.text.plain.count("\n", 0, r.start) + 1
     return UnsupportedC(
@@ -395,8 +400,7 @@ def _hidden(made: OffloadedFile, r: Region) -> LoopxformError:
 
 def _require_free(made: OffloadedFile) -> None:
     """Raises EmitError where a macro of the user's has a name of ours."""
-    entries = [r.entry for r in made.regions]
-    text = "\n".join([emit.runtime(__version__, entries), *(e.text for e in entries)])
+    text = "\n".join([_runtime(made), *(r.entry.text for r in made.regions)])
     if (name := taken(text, _macros(made.file))) is not None:
         raise EmitError(
             f"the macro '{name}' would change the C that is written",

@@ -152,6 +152,7 @@ def _files(
     from loopxform.api.copied_arrays import checked_updates
     from loopxform.codegen import emit
     from loopxform.codegen.host import macro_checks
+    from loopxform.targets.target import GENERIC
 
     macros = macro_checks.errors(file[derivation.start.name].decisions, file.name)
     provenance = {"stem": file.stem, "origin": file.name, "version": __version__, "asked": macros}
@@ -165,5 +166,6 @@ def _files(
         functions=(r.name for r in file),
         inspector=None,
         keys=checked_updates(derivation.start),
+        copies=GENERIC.copies,
         **provenance,
     ).files

@@ -14,6 +14,8 @@ from loopxform.errors import EmitError
 from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.ir.nodes import Function
 from loopxform.records import record
+from loopxform.targets.copies import Copies
+from loopxform.targets.target import GENERIC
 from loopxform.transforms import Derivation
 
 
@@ -84,7 +86,7 @@ def entry(
     return Entry(part.entry(planned), plan, planned)
 
 
-def runtime(version: str, entries: Sequence[Entry]) -> str:
+def runtime(version: str, entries: Sequence[Entry], copies: Copies = GENERIC.copies) -> str:
     """What stands above the entries of a file, once: includes, and the OpenCL runtime."""
     return host_runtime.text(
         version,
@@ -93,6 +95,7 @@ def runtime(version: str, entries: Sequence[Entry]) -> str:
         has_matrices=any(e.host.rows for e in entries),
         has_loops_in_order=any(e.host.in_order for e in entries),
         multiplies_tiles=any(e.host.multiplies_tiles for e in entries),
+        copies=copies,
     )
 
 
@@ -113,6 +116,7 @@ def opencl(
     functions: Iterable[str] = (),
     inspector: Function | None = None,
     keys: KeyCheck | None = None,
+    copies: Copies = GENERIC.copies,
 ) -> Emitted:
     """`stem.cl`, `stem_opencl.c` and `stem_opencl.h` for a mapped program: one function in files
     of its own; `asked` are the lines of `macro_checks.errors`. `keys` looks at subscripts before
@@ -133,7 +137,7 @@ def opencl(
         keys=keys,
     )
     name = f"{stem}_opencl"
-    text, head = part.write(made.host, stem=name, version=version, asked=asked)
+    text, head = part.write(made.host, stem=name, version=version, asked=asked, copies=copies)
     files = {f"{stem}.cl": made.plan.source, f"{name}.c": text, f"{name}.h": head}
     return Emitted(files, made.plan)
 

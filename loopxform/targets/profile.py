@@ -4,8 +4,8 @@
     registers = 168
     bandwidth = 3200
 
-The keys are the fields of `Limits`, those of `Costs` in a table of that name. A new device is one
-new file. What was measured on a device (`MEASURED`) is not passed on by `like`.
+The keys are the fields of `Limits`, those of `Costs` and `Copies` in tables of these names. A new
+device is one new file. What was measured on a device (`MEASURED`) is not passed on by `like`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from loopxform import trace
 from loopxform.errors import UsageError
 from loopxform.nearest import did_you_mean
+from loopxform.targets.copies import Copies
 from loopxform.targets.target import GENERIC, THRESHOLDS, Costs, Limits, unmeasured
 
 FOLDER = Path(__file__).parent / "profiles"
@@ -244,6 +245,19 @@ def _costs(path: str, key: str, value: object) -> Costs:
     return replace(usual, **value)
 
 
+def _copies(path: str, key: str, value: object) -> Copies:
+    """The sizes of copies; those that are left out are the generic device's."""
+    if not isinstance(value, dict):
+        raise _wrong(path, f"{key} must be a table", "[copies], then threads = 8")
+    for name, number in value.items():
+        if name not in _COPIES:
+            help = f"{did_you_mean(name, _COPIES)}the keys are: {', '.join(_COPIES)}"
+            raise _wrong(path, f"there is no key '{name}' in [{key}]", help)
+        if not _is_size(number):
+            raise _wrong(path, f"{name} must be a whole number from 1 on, not {number!r}")
+    return replace(Copies(), **value)
+
+
 _is_tile = re.compile(
     r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*"
     r"( vectors| async [2-9]( tensor)?| chunk [1-9]\d*)?"
@@ -254,6 +268,7 @@ _TENSOR = re.compile(r"([1-9]\d*x[1-9]\d* ){2}[1-9]\d*x[2-9]")
 _GROUP = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,2}")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))
+_COPIES = tuple(f.name for f in fields(Copies))
 _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "tile_times": _times,
     "measured_on": _names_of_devices,
@@ -268,6 +283,7 @@ _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "row_tiles": _shapes,
     "tensor_tiles": _tensor_tiles,
     "costs": _costs,
+    "copies": _copies,
 }
 
 _CHOICES = {"vector_width": (1, 2, 4, 8, 16), "stages": (1, 2)}

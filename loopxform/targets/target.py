@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from loopxform.records import record
+from loopxform.targets.copies import Copies
 
 
 @record
@@ -194,7 +195,8 @@ class Limits:
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
     iterations. `packed_tiles` are those that the device fills on its own, with their
     buffers. `program_tiles` are those of `smaller_tiles` that the nests of a function of several
-    may have: each is a kernel more to build. `costs` are the constants of the model of costs.
+    may have: each is a kernel more to build. `costs` are the constants of the model of costs,
+    `copies` the sizes of those that written C makes of arrays.
     `tile_times` are what register tiles take for 1024 iterations, what it takes to start them, and
     what their epilogue takes, in numbers that matter in proportion; and in rounds of how many waves
     they run.
@@ -235,6 +237,7 @@ class Limits:
     split_tiles: tuple[str, ...] = SPLIT_TILES
     program_tiles: tuple[str, ...] = ()
     costs: Costs = Costs()
+    copies: Copies = Copies()
     tile_times: tuple[tuple[str, int, int, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
 
@@ -257,6 +260,7 @@ MEASURED = (
     "row_registers",
     "row_tiles",
     "costs",
+    "copies",
     *THRESHOLDS,
 )
 """What belongs to the device that it was measured on, and to no other."""

@@ -21,8 +21,6 @@ MAPPED = {
     "triangular-in-three": "void f(int n, int m, float y[n][m][m])\n"
     "{ for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) "
     "for (int k = j; k < m; k++) y[i][j][k] = i; }",
-    "only-where": "void f(int n, float *x, float *y)\n"
-    "{ for (int i = 0; i < n; i++) if (y[i] < 0) x[i] = 0; }",
     "inside-an-if": "void f(int n, float x[n])\n"
     "{ if (n > 0) { for (int i = 0; i < n; i++) x[i] = 0; } }",
 }

@@ -1,12 +1,15 @@
 /* OpenCL in front of OpenCL: counts the calls of one file and the objects that it holds, and lets
-   calls fail. The file is compiled with -DclName=failing_clName for each of them. */
+   calls fail. The file is compiled with -DclName=failing_clName for each of them. Its threads call
+   at the same time. */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static long calls, first, last, live, launches;
+static long calls, first, last, live, launches, copies;
 static int lost; /* whether kernels have not come to their end */
 static cl_ulong largest = ~(cl_ulong)0;
 static cl_uint bits = 64, maker, capability;
@@ -15,7 +18,7 @@ static char built_with[256];
 /* From now on the calls from one number to another fail. */
 void failing_start(long from, long to)
 {
-  calls = launches = lost = 0;
+  calls = launches = copies = lost = 0;
   first = from;
   last = to;
 }
@@ -39,11 +42,12 @@ const char *failing_options(void) { return built_with; }
 long failing_calls(void) { return calls; }
 long failing_live(void) { return live; }
 long failing_launches(void) { return launches; }
+long failing_copies(void) { return copies; }
 
 static int fails(void)
 {
-  calls++;
-  return first <= calls && calls <= last;
+  const long call = __sync_add_and_fetch(&calls, 1);
+  return first <= call && call <= last;
 }
 
 #define ASK(name, parameters, arguments) \
@@ -53,7 +57,7 @@ static int fails(void)
   { \
     if (fails()) \
       return CL_OUT_OF_RESOURCES; \
-    live++; \
+    __sync_fetch_and_add(&live, 1); \
     return name(object); \
   }
 /* A failing release releases all the same. */
@@ -61,7 +65,7 @@ static int fails(void)
   cl_int failing_##name(type object) \
   { \
     const int failed = fails(); \
-    live--; \
+    __sync_fetch_and_sub(&live, 1); \
     name(object); \
     return failed ? CL_OUT_OF_RESOURCES : CL_SUCCESS; \
   }
@@ -72,7 +76,7 @@ static int fails(void)
       *status = CL_OUT_OF_HOST_MEMORY; \
       return NULL; \
     } \
-    live++; \
+    __sync_fetch_and_add(&live, 1); \
     return name arguments; \
   }
 
@@ -88,13 +92,14 @@ ASK(clGetProgramBuildInfo,
     (p, d, i, n, to, size))
 ASK(clGetProgramInfo, (cl_program p, cl_program_info i, size_t n, void *to, size_t *size),
     (p, i, n, to, size))
+ASK(clFlush, (cl_command_queue q), (q))
 ASK(clSetKernelArg, (cl_kernel k, cl_uint n, size_t size, const void *value), (k, n, size, value))
 ASK(clEnqueueBarrierWithWaitList,
     (cl_command_queue q, cl_uint n, const cl_event *e, cl_event *to), (q, n, e, to))
-ASK(clEnqueueWriteBuffer,
-    (cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t n, const void *from, cl_uint w,
-     const cl_event *e, cl_event *to),
-    (q, m, b, at, n, from, w, e, to))
+MAKE(clEnqueueMapBuffer, void *,
+     (cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t at, size_t n, cl_uint w,
+      const cl_event *e, cl_event *to, cl_int *status),
+     (q, m, b, f, at, n, w, e, to, status))
 HOLD(clRetainContext, cl_context)
 HOLD(clRetainCommandQueue, cl_command_queue)
 HOLD(clRetainProgram, cl_program)
@@ -104,6 +109,7 @@ RELEASE(clReleaseCommandQueue, cl_command_queue)
 RELEASE(clReleaseProgram, cl_program)
 RELEASE(clReleaseKernel, cl_kernel)
 RELEASE(clReleaseMemObject, cl_mem)
+RELEASE(clReleaseEvent, cl_event)
 MAKE(clCreateContext, cl_context,
      (const cl_context_properties *p, cl_uint n, const cl_device_id *d,
       void(CL_CALLBACK *tell)(const char *, const void *, size_t, void *), void *data,
@@ -163,17 +169,41 @@ cl_int failing_clFinish(cl_command_queue q)
   return lost ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
 }
 
+cl_int failing_clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t n,
+                                    const void *from, cl_uint w, const cl_event *e, cl_event *done)
+{
+  __sync_fetch_and_add(&copies, 1);
+  if (fails())
+    return CL_OUT_OF_RESOURCES;
+  if (done != NULL)
+    __sync_fetch_and_add(&live, 1);
+  return clEnqueueWriteBuffer(q, m, b, at, n, from, w, e, done);
+}
+
 /* Half of the data has arrived when it fails; what kernels did not finish is anything. */
 cl_int failing_clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t at, size_t n,
                                    void *to, cl_uint w, const cl_event *e, cl_event *done)
 {
-  if (lost)
+  __sync_fetch_and_add(&copies, 1);
+  if (fails() && !lost) {
+    if (n > 1)
+      clEnqueueReadBuffer(q, m, CL_TRUE, at, n / 2, to, 0, NULL, NULL);
+    return CL_OUT_OF_RESOURCES;
+  }
+  if (done != NULL)
+    __sync_fetch_and_add(&live, 1);
+  const cl_int status = clEnqueueReadBuffer(q, m, b, at, n, to, w, e, done);
+  if (lost && b)
     memset(to, 0x55, n);
-  else if (!fails())
-    return clEnqueueReadBuffer(q, m, b, at, n, to, w, e, done);
-  else if (n > 1)
-    clEnqueueReadBuffer(q, m, CL_TRUE, at, n / 2, to, 0, NULL, NULL);
-  return lost ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  return status;
+}
+
+/* A failing one waits all the same. */
+cl_int failing_clWaitForEvents(cl_uint n, const cl_event *events)
+{
+  const int failed = fails();
+  clWaitForEvents(n, events);
+  return failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
 }
 
 cl_int failing_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *from,
@@ -182,8 +212,25 @@ cl_int failing_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n
 {
   if (fails())
     return CL_OUT_OF_RESOURCES;
-  launches++;
+  __sync_fetch_and_add(&launches, 1);
   return clEnqueueNDRangeKernel(q, k, n, from, items, group, w, e, done);
 }
 
 void *failing_malloc(size_t n) { return fails() ? NULL : malloc(n); }
+void *failing_calloc(size_t n, size_t size) { return fails() ? NULL : calloc(n, size); }
+void *failing_realloc(void *at, size_t n) { return fails() ? NULL : realloc(at, n); }
+
+/* A failing one unmaps all the same. */
+cl_int failing_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *at, cl_uint w,
+                                       const cl_event *e, cl_event *done)
+{
+  const int failed = fails();
+  __sync_fetch_and_sub(&live, 1);
+  clEnqueueUnmapMemObject(q, m, at, w, e, done);
+  return failed ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+}
+
+int failing_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *given)
+{
+  return fails() ? EAGAIN : pthread_create(thread, how, run, given);
+}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from c_project import (
 from harness import CORPUS, given, sizes_of, tiled
 
 import loopxform as lx
-from loopxform.codegen import emit
+from loopxform.codegen.host import runtime
 from loopxform.schedule.params import Tiles
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
@@ -31,7 +32,8 @@ from loopxform.verify.check_run import arguments
 TILES = Tiles(4, 4, 8, 2, 2)
 SHIM = Path(__file__).with_name("failing_opencl.c")
 WRAPPED = re.findall(
-    r"\b(?:ASK|HOLD|RELEASE|MAKE)\((cl\w+)|\bfailing_((?:cl[A-Z]|malloc)\w*)\(", SHIM.read_text()
+    r"\b(?:ASK|HOLD|RELEASE|MAKE)\((cl\w+)|\bfailing_((?:cl[A-Z]|[a-z]*alloc)\w*)\(",
+    SHIM.read_text(),
 )
 NAMES = sorted({a or b for a, b in WRAPPED} - {"name"})
 
@@ -44,6 +46,7 @@ void failing_start(long from, long to), failing_limits(long most, int width);
 void failing_maker(int id, int major);
 const char *failing_options(void);
 long failing_calls(void), failing_live(void), failing_launches(void);
+long failing_copies(void);
 """
 
 FAILING = """
@@ -155,16 +158,61 @@ double work(int n, double x[n], double y[n])
 }
 """
 
+ROWS = """
+double work(int n, double **a, double *const *b)
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      a[i][j] = a[i][j] * 0.5 + b[i][j];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      a[i][j] += b[j][i];
+  return a[0][0];
+}
+"""
+BY_ROWS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "work_opencl.h"
+enum { N = 6 };
+double work(int n, double **a, double *const *b), user_work(int n, double **a, double *const *b);
+
+static int differs(void)
+{
+  double data[2][2][N][N], *rows[2][2][N];
+  for (int n = 0; n < 4 * N * N; n++)
+    (&data[0][0][0][0])[n] = n % (2 * N * N) * 0.37;
+  for (int n = 0; n < 4 * N; n++)
+    (&rows[0][0][0])[n] = data[n / (2 * N)][n / N % 2][n % N];
+  return work(N, rows[0][0], rows[0][1]) != user_work(N, rows[1][0], rows[1][1]) ||
+         memcmp(data[0], data[1], sizeof data[0]) != 0;
+}
+"""
+
+IN_ORDER = """
+double work(int n, double x[n], double y[n])
+{
+  for (int i = 0; i < n; i++)
+    y[i] = x[i] * 0.5 + y[i];
+  for (int i = 1; i < n; i++)
+    x[i] = x[i] * y[i] + x[i - 1] / (1 + y[i - 1] * x[i - 1]);
+  for (int i = 0; i < n; i++)
+    y[i] = x[i] - y[i];
+  return 1;
+}
+"""
+
 COMPARED = """
 #include <stdio.h>
 #include <string.h>
 #include "work_opencl.h"
-enum { N = 40 };
+enum { N = 100 };
 double work(int n, double x[n], double y[n]), user_work(int n, double x[n], double y[n]);
 
 static int differs(void)
 {
-  double x[2][N], y[2][N];
+  static double x[2][N], y[2][N];
   for (int n = 0; n < N; n++) {
     x[0][n] = x[1][n] = n * 0.37;
     y[0][n] = y[1][n] = 3 - n * 0.11;
@@ -175,16 +223,48 @@ static int differs(void)
 """
 
 
-def build(folder: Path, derivation: Derivation, source: Path, caller: str) -> Path:
-    """The program; its written file calls the shim. Where the user's loops allocate memory, it does
-    not fail: they cannot go on without."""
+def build(
+    folder: Path,
+    derivation: Derivation,
+    source: Path,
+    caller: str,
+    copies: Mapping[str, int] | None = None,
+) -> Path:
+    """The program; its written file calls the shim, and has other sizes of `copies`. Where the
+    user's loops allocate memory, it does not fail: they cannot go on without."""
     name = derivation.start.name
     project_of(folder, derivation, source)
+    redefine(folder / f"{name}_opencl.c", copies or {})
     allocates = "abort()" in (folder / f"{name}_opencl.c").read_text()
-    return link(folder, name, caller, [n for n in NAMES if n != "malloc" or not allocates])
+    return link(folder, name, caller, [n for n in NAMES if not (allocates and n.endswith("alloc"))])
+
+
+def redefine(written: Path, numbers: Mapping[str, int]) -> None:
+    """Sizes of copies, in place of those for large arrays."""
+    text = written.read_text()
+    for name, number in numbers.items():
+        text, changed = re.subn(rf"#define {name} .*", f"#define {name} {number}", text)
+        assert changed == 1
+    written.write_text(text)
+
+
+def shim_threads(written: Path) -> None:
+    """Threads of its own may not start either."""
+    written.write_text(written.read_text().replace('"pthread_create"', '"failing_pthread_create"'))
+
+
+PIECES = {
+    "LX_PIECES_FROM": 1,
+    "LX_PIECE_BYTES": 64,
+    "LX_LEAST_PIECE": 64,
+    "LX_COPIERS": 3,
+    "LX_PIN_FROM": 1,
+}
+LENT = {"LX_LENT_FROM": 1}
 
 
 def link(folder: Path, name: str, caller: str, shimmed: list[str]) -> Path:
+    shim_threads(folder / f"{name}_opencl.c")
     (folder / "caller.c").write_text(caller)
     renamed = [f"-D{n}=failing_{n}" for n in shimmed]
     parts = ["written.o", "user.o", "caller.c", str(SHIM)]
@@ -199,8 +279,9 @@ def link(folder: Path, name: str, caller: str, shimmed: list[str]) -> Path:
 
 
 def test_the_shim_is_in_front_of_every_call() -> None:
-    text = emit.runtime("test", []) + (Path(SHIM).parents[2] / "templates/entry.c.j2").read_text()
-    assert set(re.findall(r"\b(cl[A-Z]\w*|malloc)\(", text)) == set(NAMES)
+    every = {"tuned": True, "asks_warp": True, "has_matrices": True, "has_loops_in_order": True}
+    text = runtime.text("test", **every) + (SHIM.parents[2] / "templates/entry.c.j2").read_text()
+    assert set(re.findall(r"\b(cl[A-Z]\w*|[a-z]*alloc)\(", text)) == set(NAMES)
 
 
 @pytest.mark.parametrize("name", ["gemm", pytest.param("batched", marks=pytest.mark.slow)])
@@ -211,8 +292,27 @@ def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
     args = given(name, sizes_of(name, 9, 7, 11), 1)
     caller = checks_of(done.start, args) + SHIMMED + FAILING
     app, cache = build(tmp_path, done, CORPUS / f"{name}.c", caller), tmp_path / "cache"
-    _judge(run_it(app, LOOPXFORM_CACHE=str(cache)), 30)
+    judge(run_it(app, LOOPXFORM_CACHE=str(cache)), 30)
     assert list((cache / "programs").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "copies", "how"),
+    [
+        ("mm", PIECES, "pieces"),
+        pytest.param("gemm", PIECES, "pieces", marks=pytest.mark.slow),
+        ("gemm", LENT, ""),
+        pytest.param("batched", LENT, "", marks=pytest.mark.slow),
+    ],
+)
+def test_copies(tmp_path: Path, name: str, copies: dict[str, int], how: str) -> None:
+    """In pieces by threads, which may not start; on the caller's memory, which is as it was."""
+    require_opencl()
+    done = tiled(name, TILES).derivation
+    args = given(name, sizes_of(name, 9, 7, 11), 1)
+    caller = checks_of(done.start, args) + SHIMMED + FAILING
+    app = build(tmp_path, done, CORPUS / f"{name}.c", caller, copies)
+    judge(run_it(app, LOOPXFORM_COPIES=how), 30)
 
 
 @pytest.mark.parametrize(
@@ -229,21 +329,29 @@ def test_a_whole_function(tmp_path: Path, name: str, sizes: dict[str, int | floa
     file = CORPUS / "programs" / f"{name}.c"
     done = lx.load(file)[name].offload(contract=False).derivation
     caller = checks_of(done.start, arguments(done.start, sizes, 1)) + SHIMMED + FAILING
-    _judge(run_it(build(tmp_path, done, file, caller)), 40)
+    judge(run_it(build(tmp_path, done, file, caller)), 40)
 
 
 @pytest.mark.slow
-def test_regions_of_a_file(tmp_path: Path) -> None:
-    """Some of the user's own statements run between them, and see what they left."""
+@pytest.mark.parametrize(
+    ("text", "caller", "where"),
+    [
+        pytest.param(SPLICED, COMPARED, "never", id="regions"),
+        pytest.param(ROWS, BY_ROWS, "never", id="rows"),
+        pytest.param(IN_ORDER, COMPARED, "parts", id="in order"),
+    ],
+)
+def test_a_file(tmp_path: Path, text: str, caller: str, where: str) -> None:
+    """Some of the user's own statements run between its parts, and see what they left; matrices lie
+    behind pointers to rows; the host runs what one work-item would do."""
     require_opencl()
     file = tmp_path / "work.c"
-    file.write_text(SPLICED)
-    done = lx.load(file).offload(contract=False)
-    assert len(done.regions) > 1
-    done.write(tmp_path)
+    file.write_text(text)
+    lx.load(file).offload(contract=False).write(tmp_path)
     user = [*PLAIN, "-c", "-Dwork=user_work", "work.c", "-o", "user.o"]
     assert cc(tmp_path, *user).returncode == 0
-    _judge(run_it(link(tmp_path, "work", COMPARED + SHIMMED + FAILING, NAMES)), 30)
+    app = link(tmp_path, "work", caller + SHIMMED + FAILING, NAMES)
+    judge(run_it(app, LOOPXFORM_HOST=where), 30)
 
 
 def test_buffers_that_are_on_the_device(tmp_path: Path) -> None:
@@ -316,7 +424,7 @@ def test_asynchronous_copies_are_for_devices_that_make_them(
     assert ("-DLX_ASYNC" in found.stdout.split()) == copies
 
 
-def _judge(done: subprocess.CompletedProcess[str], least: int) -> None:
+def judge(done: subprocess.CompletedProcess[str], least: int) -> None:
     """So many calls of OpenCL, each of which failed twice."""
     found = [int(n) for n in re.findall(r"(\d+) calls", done.stdout)]
     assert (done.returncode, done.stderr, len(found)) == (0, "", 2), done.stdout

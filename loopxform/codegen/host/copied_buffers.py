@@ -25,8 +25,9 @@ class HostPart:
 class HostBuffer:
     """An array as the host code sees it: C expressions for its address, for the elements that are
     touched, and for those that the device has room for. `into` is copied to the device, `back` from
-    it; it may be `written`. A `pointer` of the caller's `may_be_null`, where the loops happen to
-    touch nothing."""
+    it; kernels write some of it where it is `written`. A `pointer` of the caller's `may_be_null`,
+    where the loops happen to touch nothing. It is the caller's `own` memory, or a dense copy of
+    rows."""
 
     name: str
     type: str
@@ -37,6 +38,7 @@ class HostBuffer:
     back: HostPart | None
     may_be_null: bool
     written: bool
+    own: bool
 
     @property
     def held(self) -> str:
@@ -57,7 +59,8 @@ def host_buffer(b: Buffer, d: Dialect) -> HostBuffer:
     into, back = (_part(x, d) for x in (b.into, b.back))
     touched, room = guards.count(b, d), wide(b.count, d)
     null = guards.may_be_null(p) and not is_matrix
-    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null, b.written)
+    own = not is_matrix
+    return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null, b.written, own)
 
 
 def _part(p: Part | None, d: Dialect) -> HostPart | None:

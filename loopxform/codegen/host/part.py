@@ -36,6 +36,7 @@ from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names, substitute, walk_expr
 from loopxform.records import record
+from loopxform.targets.copies import Copies
 
 
 @record
@@ -305,7 +306,9 @@ def header(
     return render.fill("host.h.j2", parts=plans, drop_in=drop_in, halves=halves, **names)
 
 
-def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, str]:
+def write(
+    plan: HostPlan, *, stem: str, version: str, asked: str, copies: Copies
+) -> tuple[str, str]:
     """The text of the C file that replaces one function, below what it asks of macros, and of its
     header. `stem` names both."""
     alone = all(line.startswith("#include <") for line in plan.prelude)
@@ -318,6 +321,7 @@ def write(plan: HostPlan, *, stem: str, version: str, asked: str) -> tuple[str, 
         asks_warp=asks_warp,
         has_loops_in_order=bool(plan.in_order),
         multiplies_tiles=plan.multiplies_tiles,
+        copies=copies,
     )
     parts = {"entry": entry(plan), "runtime": above, "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)

@@ -15,9 +15,12 @@ from loopxform.codegen.cexpr import HELPERS
 from loopxform.codegen.host.embedded import rows
 from loopxform.ir.device_facts import WARP
 from loopxform.records import record
+from loopxform.targets.copies import Copies
+from loopxform.targets.target import GENERIC
+from loopxform.transforms.latency.vectors import VECTOR_BYTES
 from loopxform.written import LARGEST_SIZE
 
-LAYOUT = 7
+LAYOUT = 8
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
@@ -88,7 +91,7 @@ class Runtime:
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
     `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
     may run what one work-item would do, `tile_lines` is the test of products of tiles, where one
-    has such."""
+    has such. `aligned` bytes are those of the vectors of kernels."""
 
     shared: str
     key_length: int
@@ -101,6 +104,8 @@ class Runtime:
     has_matrices: bool
     has_loops_in_order: bool
     tile_lines: tuple[str, ...]
+    copies: Copies
+    aligned: int = VECTOR_BYTES
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -125,13 +130,14 @@ def text(
     has_matrices: bool = False,
     has_loops_in_order: bool = False,
     multiplies_tiles: bool = False,
+    copies: Copies = GENERIC.copies,
 ) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
     lines = rows(tensor_test()) if multiplies_tiles else ()
-    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, copies
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
 

@@ -80,6 +80,9 @@ TIMES = (
         ("costs = 4", "costs must be a table", "[costs]"),
         ("[costs]\nlocal = 1", "there is no key 'local' in [costs]", "local_read"),
         ("[costs]\ncached = 1.5", "cached must be a whole number from 1 on, not 1.5", ""),
+        ("copies = 4", "copies must be a table", "[copies]"),
+        ("[copies]\nthread = 1", "there is no key 'thread' in [copies]", "threads"),
+        ("[copies]\nthreads = 0", "threads must be a whole number from 1 on, not 0", ""),
         ("[costs]\nfill = 0", "fill must be a number above 0, not 0", ""),
         ("measured_on = []", "measured_on must be names of devices", 'measured_on = ["H100"]'),
     ],
@@ -126,6 +129,11 @@ def test_times_are_those_of_the_device_that_they_were_measured_on(tmp_path: Path
 def test_the_constants_of_the_model_are_those_that_are_said(tmp_path: Path) -> None:
     own = profile(described(tmp_path, "[costs]\nlocal_read = 4\nlaunch = 0.5"))
     assert own.costs == replace(Costs(), local_read=4, launch=0.5)
+
+
+def test_the_sizes_of_copies_are_those_that_are_said(tmp_path: Path) -> None:
+    like = described(tmp_path, 'like = "h100"\n[copies]\nthreads = 4')
+    assert profile(like).copies == replace(PROFILES["h100"].copies, threads=4)
 
 
 def test_the_constants_of_the_model_are_documented() -> None:

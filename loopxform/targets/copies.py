@@ -1,0 +1,29 @@
+"""How written C copies arrays between the caller's memory and a device.
+
+[copies]
+pieces_from = 8388608      # bytes
+threads = 12
+"""
+
+from __future__ import annotations
+
+from loopxform.records import record
+
+KIB = 1024
+
+
+@record
+class Copies:
+    """Copies of at least `pieces_from` bytes go through pinned memory in pieces of `least_piece` to
+    `piece` bytes, two for each of up to so many `threads`, which fill or empty one while the device
+    copies the other. A thread more gets its pieces for each `pin_from` bytes that were copied: as a
+    whole these would take about as long as to pin the pieces. Devices that share the host's memory
+    work on arrays of at least `lent_from` bytes where they are. The default is what an H100 with 16
+    cores of a Xeon does best (docs/performance.md)."""
+
+    pieces_from: int = 8192 * KIB
+    least_piece: int = 512 * KIB
+    piece: int = 1024 * KIB
+    threads: int = 12
+    pin_from: int = 8192 * KIB
+    lent_from: int = 64 * KIB
