@@ -4,11 +4,11 @@ python scripts/decided.py FOLDER... [--files N] [--seed S] [-I DIR]... [-D NAME]
 
 Of each folder, N of the .c files that hold loops are drawn at random (all without --files), and
 judged, each in a process of its own, with the folder as its program, and every folder below it
-that holds headers as -I; a header that it lacks is taken to be empty. A file that cannot be read is counted, with its first
-diagnostic. Per folder and in all: files, loops, the share that is decided, and the CPU seconds per
-1,000 lines that are read (the file, and the headers of the folder) of its median file and of the
-one that nine in ten do not exceed; then the files that need most, and the reasons for undecided
-loops, by their frequency.
+that holds headers as -I; a header that it lacks is taken to be empty. A file that cannot be read is
+counted, with its first diagnostic. Per folder and in all: files, loops, the share that is decided,
+and the CPU seconds per 1,000 lines that are read (the file, and the headers of the folder) of its
+median file and of the one that nine in ten do not exceed; then the files that need most, and the
+reasons for undecided loops, by their frequency.
 """
 
 from __future__ import annotations

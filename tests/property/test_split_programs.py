@@ -1,7 +1,7 @@
 """Random programs in two files: what is looked into elsewhere is judged as if it stood here.
 
 The functions that others call are in a file of their own, with their declarations in a header; the
-verdicts are those of the program in one file, or unknown. Programs are those of `scripts/fuzz_programs.py`.
+verdicts are those of the program in one file, or unknown. `scripts/fuzz_programs.py` writes them.
 """
 
 from __future__ import annotations
