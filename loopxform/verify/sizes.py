@@ -51,7 +51,7 @@ def _require_extents(fn: Function) -> None:
             f"how much of '{p.ends}' is touched only the data of a caller can tell",
             loc=fn.origin.loc,
             code="LX264",
-            help=f"declare how many elements '{p.ends}' has: {p.ends}[n]; or build what tile writes",
+            help=f"declare how many elements '{p.ends}' has: {p.ends}[n]; or build the written C",
         )
 
 
