@@ -25,12 +25,12 @@ MAPPED = {
 REFUSED = {
     "only-where": (
         "void f(int n, float *x, float *y)\n"
-        "{ for (int i = 0; i < n; i++) if (y[i] < 0) x[i] = 0; }",
+        "{ for (int i = 0; i < n; i++) { y[i] = y[i] - 1; if (y[i] < 0) x[i] = 0; } }",
         "a condition on data, or a bound that is not affine, decides [LX040]",
         "use the element always: x[i] = test ? value : x[i]",
     ),
     "inside-an-if": (
-        "void f(int n, float x[n])\n{ if (n > 0) { for (int i = 0; i < n; i++) x[i] = 0; } }",
+        "void f(int n, float x[n])\n{ if (x[0] > 0) { for (int i = 0; i < n; i++) x[i] = 0; } }",
         "the loop nest of 'f' is inside an if [LX060]",
         "move the nest into a function of its own",
     ),
