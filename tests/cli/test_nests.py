@@ -21,8 +21,19 @@ MAPPED = {
     "triangular-in-three": "void f(int n, int m, float y[n][m][m])\n"
     "{ for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) "
     "for (int k = j; k < m; k++) y[i][j][k] = i; }",
-    "inside-an-if": "void f(int n, float x[n])\n"
-    "{ if (n > 0) { for (int i = 0; i < n; i++) x[i] = 0; } }",
+}
+REFUSED = {
+    "only-where": (
+        "void f(int n, float *x, float *y)\n"
+        "{ for (int i = 0; i < n; i++) { y[i] = y[i] - 1; if (y[i] < 0) x[i] = 0; } }",
+        "a condition on data, or a bound that is not affine, decides [LX040]",
+        "use the element always: x[i] = test ? value : x[i]",
+    ),
+    "inside-an-if": (
+        "void f(int n, float x[n])\n{ if (x[0] > 0) { for (int i = 0; i < n; i++) x[i] = 0; } }",
+        "the loop nest of 'f' is inside an if [LX060]",
+        "move the nest into a function of its own",
+    ),
 }
 
 
@@ -30,8 +41,7 @@ MAPPED = {
 @pytest.mark.parametrize("name", MAPPED)
 def test_mapped_and_right(name: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "f.c").write_text(MAPPED[name])
-    sizes = "n=37,m=41" if "int m" in MAPPED[name] else "n=37"
-    assert main(["run", str(tmp_path / "f.c"), "--size", sizes]) == 0
+    assert main(["run", str(tmp_path / "f.c"), "--size", "n=37,m=41"]) == 0
     assert "are identical to your C's" in capsys.readouterr().out
 
 
@@ -45,3 +55,14 @@ def test_loops_that_form_no_box_are_mapped_as_far_as_they_do(
     assert "; only i mapped to work-items: the bounds of " in capsys.readouterr().out
     assert main(["tile", str(tmp_path / "f.c"), "--dry-run", "--show-plan", "-q"]) == 0
     assert "  loop i\n  loop j         parallel, in a work-item\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_a_remedy(name: str, tmp_path: Path, capsys: Capture) -> None:
+    text, message, remedy = REFUSED[name]
+    (tmp_path / "f.c").write_text(text)
+    assert main(["tile", str(tmp_path / "f.c"), "--dry-run"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert f"= help: {remedy}" in err
