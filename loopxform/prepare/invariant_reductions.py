@@ -49,7 +49,8 @@ def with_invariant_reductions(fn: Function) -> Function:
 def _sums(fn: Function, nest: tuple[For, ...]) -> list[_Sum]:
     """The sums of a nest that a loop around them does not change."""
     around, changing = {x.var for x in nest}, writes(fn.body)
-    if not all(_is_plain(x, around | changing) for x in nest):
+    runs = all((value_of(x.hi) or 1) >= 1 and value_of(x.hi) != 0 for x in nest)
+    if not runs or not all(_is_plain(x, around | changing) for x in nest):
         return []
     out = list[_Sum]()
     body = nest[-1].body
@@ -64,8 +65,9 @@ def _sums(fn: Function, nest: tuple[For, ...]) -> list[_Sum]:
                 continue
             name = next(iter(writes((update,))))
             others = writes((*body[:n], *inner.body, *body[n + 1 :])) - {name}
-            uses = reads((*body[:n], *(x for x in inner.body if x != update)))
-            set_again = name in writes(body[n + 1 :]) or name in uses
+            beside = tuple(x for x in inner.body if x is not update)
+            set_again = name in writes((*beside, *body[n + 1 :]))
+            set_again |= name in reads((*body[:n], *beside))
             if not set_again and not (terms & (others | changing)) - {inner.var}:
                 out.append(_Sum(name, update, start, inner, needs))
     return out

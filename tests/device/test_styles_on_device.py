@@ -39,6 +39,12 @@ SUMS = f"{ROWS} {{ float s = 0; {SUM}"
 PIXELS = "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)"
 
 STYLES: dict[str, tuple[str, str, str]] = {
+    "a sum that an iteration adds to twice": (
+        SHAPED,
+        f"{ROWS} {{ float s = 0, t = 0; for (int k = 0; k < u; k++) "
+        "{ s += a[i][k] * b[k][j]; t += a[i][k]; t += a[i][k]; } c[i][j] = s / (1 + t * t); }",
+        "register",
+    ),
     "beta around the nest": (
         f"{PLAIN}, float beta",
         f"if (beta == 0) {SUMS} c[i*m + j] = s; }} "
