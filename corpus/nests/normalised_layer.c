@@ -9,10 +9,8 @@ void normalised_layer(int n, int m, int u, const float *x, const float *w, const
       float b = bias[j], g = gain[j], mu = mean[j];
       float old = out[i * m + j];
       float s = 0.0f;
-      int k = u - 1;
-      do
+      for (int k = u - 1; k >= 0; k--)
         s += x[i * u + k] * w[j * u + k] * gate[i * m + j];
-      while (k-- > 0);
       s = (s + b - mu) * g + old;
       out[i * m + j] = s > 0.0f ? s : 0.0f;
     }

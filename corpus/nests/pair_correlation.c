@@ -7,12 +7,11 @@ void pair_correlation(int n, int m, int u, const float *x, const float *y, float
 {
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {
-      const float *p = x + i * u, *q = y + j * u;
       float both = 0.0f, first = 0.0f, second = 0.0f;
       for (int k = 0; k < u; k++) {
-        both += p[k] * q[k];
-        first += p[k] * p[k];
-        second += q[k] * q[k];
+        both += x[i * u + k] * y[j * u + k];
+        first += x[i * u + k] * x[i * u + k];
+        second += y[j * u + k] * y[j * u + k];
       }
       r[i * m + j] = both / (first + second + 1.0f);
     }

@@ -19,6 +19,7 @@ from loopxform.recipes.tile import tile
 from loopxform.runtime.build import build
 from loopxform.runtime.device import context, pyopencl
 from loopxform.runtime.selection import choose
+from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 
 ITEMS = 512
@@ -94,7 +95,8 @@ def test_the_host_asks_the_device(agrees: bool, tmp_path: Path) -> None:
     NVIDIA's."""
     require_opencl()
     (fn,) = parse_file("f.c", text=PRODUCT).unit.functions
-    derivation = tile(fn, {}, None, PROFILES["h100"]).derivation
+    asked = Options(tensor_units=True)
+    derivation = tile(fn, {}, None, PROFILES["h100"], options=asked).derivation
     files = emit.opencl(derivation, stem="f", origin="f.c", version="1").files
     host = files["f_opencl.c"]
     if agrees:
