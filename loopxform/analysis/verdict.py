@@ -234,7 +234,7 @@ def is_streamed(s: Stmt) -> bool:
 def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
     path = site.path
     unknown = [s for _, s in below(loop, path) if isinstance(s, Opaque)]
-    if unknown and _runs_once(loop):
+    if unknown and _runs_once(loop) and all(s.code != ASM for s in unknown):
         last = (loop.var,) if loop.live_out else ()
         answer: Answer = "privatizable" if last else "yes"
         return LoopVerdict(
@@ -261,6 +261,10 @@ def _loop(fn: Function, site: _Site, loop: For) -> LoopVerdict:
         idioms(fn, path, tuple(d.array for d in found.left), found.reductions),
         tuple(dict.fromkeys(d.array for d in found.left)),
     )
+
+
+ASM = "LX016"
+"""What may set a counter that it does not name."""
 
 
 def _runs_once(loop: For) -> bool:
