@@ -28,6 +28,8 @@ def told_end(fn: Function, array: str) -> ToldEnd | None:
         return None
     end = Var(ends[0])
     last = Bin("-", end, Const(1))
-    rows = Bin("+", Bin("/", last, reduce(lambda a, b: Bin("*", a, b), rest)), Const(1))
+    length = reduce(lambda a, b: Bin("*", a, b), rest)
+    # Rows may have no element where the guards, which are asked later, keep the loops on the host.
+    rows = Bin("+", Bin("/", last, Bin("max", length, Const(1))), Const(1))
     begin = (Const(0),) * len(rest)
     return ToldEnd((rows, *rest), Bin(">=", end, Const(1)), (*begin, last))

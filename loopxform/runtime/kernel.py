@@ -209,7 +209,8 @@ class CompiledKernel(Shown):
             p.name, values[p.name], p.type.numpy, read=True, written=b.written, queue=self.queue
         )
         touched = b.when is None or evaluate(b.when, scalars)
-        needed = evaluate(b.count, scalars) if touched else 0
+        wanted = b.count if isinstance(values[p.name], np.ndarray) else b.room
+        needed = evaluate(wanted, scalars) if touched else 0
         if place.elements < needed:
             raise ArgumentError(
                 f"{p.name} has {place.elements} elements, the program touches {needed}",
@@ -289,7 +290,7 @@ def _moved(b: Buffer, value: Any, scalars: Mapping[str, int]) -> Any:
     where nothing is touched: a kernel may load what no iteration of an inner loop then uses."""
     if not isinstance(value, np.ndarray):
         return value
-    elements = max(0, evaluate(b.count, scalars))
+    elements = max(0, evaluate(b.room, scalars))
     return Moved(value, elements, *(b.elements(part, scalars) for part in (b.into, b.back)))
 
 

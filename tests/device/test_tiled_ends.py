@@ -7,7 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from c_project import PLAIN, SANITIZED, cc, require_opencl, run_app
+from c_project import (
+    PLAIN,
+    SANITIZED,
+    assert_file_prints_the_same,
+    cc,
+    require_opencl,
+    run_app,
+)
 
 import loopxform as lx
 from loopxform.errors import UnsupportedC
@@ -123,3 +130,58 @@ def test_a_run_needs_a_size() -> None:
     with pytest.raises(UnsupportedC, match="how much of 'x' is touched only the data") as e:
         arguments(done.derivation.start, {"n": 3, "u": 4, "m": 5}, 1)
     assert "x[n]" in (e.value.help or "")
+
+
+CUT = """\
+#include <stdio.h>
+#include <stdlib.h>
+void pool(int n, int m, int u, const int *len, const double *x, const double *w, double *y)
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      int end = len[i] < u ? len[i] : u;
+      double s = 0;
+      for (int k = 0; k < end; k++)
+        s += x[i * u + k] * w[k * m + j];
+      y[i * m + j] = s;
+    }
+}
+void added(int *m, int *n, double *a, double *c, int *ldc)
+{
+  for (int j = 1; j <= *n; ++j)
+    for (int i = 1; i <= *m; ++i)
+      c[i - 1 + (j - 1) * *ldc] += 2 * a[i - 1];
+}
+int main(void)
+{
+  int n = 130, m = 5, u = 70, end = 129 * u + 9, ldc = 11, rows = 7, columns = 4;
+  int *len = malloc(n * sizeof *len);
+  double *x = malloc(end * sizeof *x), *w = malloc(u * m * sizeof *w), *y = malloc(n * m * sizeof *y);
+  double *a = malloc(rows * sizeof *a), *c = malloc((3 * ldc + rows) * sizeof *c), s = 0;
+  for (int i = 0; i < n; i++) len[i] = i < n - 1 ? i : 9;
+  for (int i = 0; i < end; i++) x[i] = i % 13;
+  for (int i = 0; i < u * m; i++) w[i] = i % 5 - 2;
+  pool(n, m, u, len, x, w, y);
+  for (int i = 0; i < n * m; i++) s = s * 0.99 + y[i];
+#pragma loopxform data copyin(len[0:n], x[0:end], w[0:u*m]) copyout(y[0:n*m])
+  for (int t = 0; t < 2; t++)
+    pool(n, m, u, len, x, w, y);
+  for (int i = 0; i < n * m; i++) s = s * 0.99 + y[i];
+  for (int i = 0; i < rows; i++) a[i] = i;
+  for (int i = 0; i < 3 * ldc + rows; i++) c[i] = i % 3;
+  added(&rows, &columns, a, c, &ldc);
+  for (int i = 0; i < 3 * ldc + rows; i++) s = s * 0.99 + c[i];
+  printf("%a\\n", s);
+  return 0;
+}
+"""
+
+
+def test_the_last_row_is_cut_off_wherever_it_lies(tmp_path: Path) -> None:
+    """The memory of the caller is not lent with what is behind it; one that stays on the device is
+    copied to where there is room. Rows of no length divide nothing."""
+    require_opencl()
+    (tmp_path / "cut.c").write_text(CUT)
+    done = lx.load(tmp_path / "cut.c").offload(fp="strict")
+    said = assert_file_prints_the_same(tmp_path / "cut.c", done, sanitized=True)
+    assert any("cut.c:3: pool: on the device" in line for line in said), said

@@ -39,7 +39,8 @@ class Part:
 
 @record
 class Buffer:
-    """An array argument: how many elements the program may touch, and when it touches any. The
+    """An array argument: how many elements the program may touch, and when it touches any; devices
+    have room for whole rows, where these are `padded`. The
     elements of an array of structs are whole structs. `into` is copied to the device before the
     first kernel, `back` from it after the last (None: nothing); `exposed` says that a kernel may
     read an element before one writes it. Where an array of the device is not needed, kernels
@@ -53,12 +54,18 @@ class Buffer:
     back: Part | None = None
     exposed: bool = False
     like: str = ""
+    padded: Expr | None = None
+
+    @property
+    def room(self) -> Expr:
+        """The elements that devices have room for."""
+        return self.count if self.padded is None else self.padded
 
     @property
     def sizes(self) -> tuple[Expr, ...]:
         """What is computed from the scalars."""
         parts = [e for x in (self.into, self.back) if x is not None for e in x.expressions]
-        return (self.count, *(() if self.when is None else (self.when,)), *parts)
+        return (self.room, self.count, *(() if self.when is None else (self.when,)), *parts)
 
     def elements(self, part: Part | None, scalars: Mapping[str, int]) -> tuple[int, int]:
         """The first element of a part for given scalars, and the one behind its last."""
@@ -193,13 +200,22 @@ def _buffer(start: Function, members: Sequence[Param], found: Extent) -> Buffer:
     names, p = {q.name for q in members}, members[0]
     written = names & writes(start.body)
     when = None if found.when is None else _told(found.when, symbols(start))
-    return Buffer(p, _elements(p, found, _rank(start, p)), when, bool(written))
+    made = Buffer(p, _elements(p, found, _rank(start, p)), when, bool(written))
+    return replace(made, padded=_rows(p, found.upper[0])) if found.padded else made
 
 
 def _told(when: Expr, types: dict[str, Scalar]) -> Expr | None:
     """Without what the types say already: an unsigned number is not negative."""
     left = [c for c in conjuncts(when) if not _always(c, types)]
     return conjunction(left) if left else None
+
+
+def _rows(p: Param, count: Expr, rank: int | None = None) -> Expr:
+    """The elements of so many whole rows, by the first subscripts."""
+    total = count
+    for d in (d for d in p.shape[1:rank] if d is not None):
+        total = Bin("*", total, d)
+    return simplify(total)
 
 
 def _always(c: Expr, types: dict[str, Scalar]) -> bool:
@@ -213,15 +229,12 @@ def _always(c: Expr, types: dict[str, Scalar]) -> bool:
 def _elements(p: Param, found: Extent, rank: int) -> Expr:
     """Elements from the start of the array to the last one touched, by its first subscripts. For
     rows of a real C array the last row counts whole (it exists); a plain pointer ends at the last
-    element itself, unless devices are given whole rows."""
-    if p.flat and found.last is not None and rank == len(p.shape) and not found.padded:
+    element itself."""
+    if p.flat and found.last is not None and rank == len(p.shape):
         return simplify(Bin("+", _offset(p, found.last), Const(1)))
     rest = [d for d in p.shape[1:rank] if d is not None]
-    if not p.flat or found.padded:
-        total = found.upper[0]
-        for d in rest:
-            total = Bin("*", total, d)
-        return simplify(total)
+    if not p.flat:
+        return _rows(p, found.upper[0], rank)
     last: Expr = Bin("-", found.upper[0], Const(1))
     for size, upper in zip(rest, found.upper[1:]):
         last = Bin("+", Bin("*", last, size), Bin("-", upper, Const(1)))

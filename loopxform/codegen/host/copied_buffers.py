@@ -57,7 +57,7 @@ def host_buffer(b: Buffer, d: Dialect) -> HostBuffer:
     is_matrix = isinstance(p, Param) and p.rows
     pointer = dense_name(p.name) if is_matrix else p.name if p.array else f"&{p.name}"
     into, back = (_part(x, d) for x in (b.into, b.back))
-    touched, room = guards.count(b, d), wide(b.count, d)
+    touched, room = guards.count(b, d), wide(b.room, d)
     null = guards.may_be_null(p) and not is_matrix
     own = not is_matrix
     return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null, b.written, own)
