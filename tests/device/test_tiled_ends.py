@@ -156,7 +156,8 @@ int main(void)
 {
   int n = 130, m = 5, u = 70, end = 129 * u + 9, ldc = 11, rows = 7, columns = 4;
   int *len = malloc(n * sizeof *len);
-  double *x = malloc(end * sizeof *x), *w = malloc(u * m * sizeof *w), *y = malloc(n * m * sizeof *y);
+  double *x = malloc(end * sizeof *x), *w = malloc(u * m * sizeof *w);
+  double *y = malloc(n * m * sizeof *y);
   double *a = malloc(rows * sizeof *a), *c = malloc((3 * ldc + rows) * sizeof *c), s = 0;
   for (int i = 0; i < n; i++) len[i] = i < n - 1 ? i : 9;
   for (int i = 0; i < end; i++) x[i] = i % 13;
