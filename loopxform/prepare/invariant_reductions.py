@@ -49,8 +49,9 @@ def with_invariant_reductions(fn: Function) -> Function:
 def _sums(fn: Function, nest: tuple[For, ...]) -> list[_Sum]:
     """The sums of a nest that a loop around them does not change."""
     around, changing = {x.var for x in nest}, writes(fn.body)
-    runs = all((value_of(x.hi) or 1) >= 1 and value_of(x.hi) != 0 for x in nest)
-    if not runs or not all(_is_plain(x, around | changing) for x in nest):
+    ends = [value_of(x.hi) for x in nest]
+    never_runs = any(n is not None and n < 1 for n in ends)
+    if never_runs or not all(_is_plain(x, around | changing) for x in nest):
         return []
     out = list[_Sum]()
     body = nest[-1].body

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from c_project import PLAIN, SANITIZED, STRICT, cc, require_opencl, run_app
+from calling_threads import threads_calling
 from test_failing_opencl import (
     FAILING,
     LENT,
@@ -74,40 +75,9 @@ int main(int count, char **places)
   return found || failing_live() != 0 || failing_launches() == 0;
 }
 """
-THREADS = """
-#include <pthread.h>
-enum { ROUNDS = 40, THREADS = 5 };
-
-static void *work(void *which)
-{
-  long found = 0;
-  for (int round = 0; round < ROUNDS; round++) {
-    found += wrong(read, read + 4 * (round % 3), 0, 0);
-    if (*(int *)which == 0 && round % 16 == 15)
-      loopxform_release();
-  }
-  return (void *)found;
-}
-
-int main(void)
-{
-  int which[THREADS];
-  pthread_t threads[THREADS];
-  long found = 0;
-  for (int t = 0; t < THREADS; t++) {
-    which[t] = t;
-    pthread_create(&threads[t], NULL, work, &which[t]);
-  }
-  for (int t = 0; t < THREADS; t++) {
-    void *some;
-    pthread_join(threads[t], &some);
-    found += (long)some;
-  }
-  loopxform_release();
-  puts(found ? "differs" : "same");
-  return 0;
-}
-"""
+THREADS = threads_calling(
+    "wrong(read, read + 4 * (round % 3), 0, 0)", threads=5, rounds=40, release=16
+)
 
 
 def built(

@@ -18,6 +18,7 @@ from c_project import (
     require_opencl,
     run_app,
 )
+from calling_threads import threads_calling
 from harness import CORPUS, tiled
 
 import loopxform as lx
@@ -64,39 +65,7 @@ static int wrong(int which)
 }
 """
 
-THREADS = """
-enum { ROUNDS = 60, THREADS = 6 };
-
-static void *work(void *first)
-{
-  long found = 0;
-  for (int r = 0; r < ROUNDS; r++) {
-    found += wrong(r + *(int *)first);
-    if (*(int *)first == 0 && r % 20 == 19)
-      loopxform_release();
-  }
-  return (void *)found;
-}
-
-int main(void)
-{
-  int first[THREADS];
-  pthread_t threads[THREADS];
-  long found = 0;
-  for (int t = 0; t < THREADS; t++) {
-    first[t] = t;
-    pthread_create(&threads[t], NULL, work, &first[t]);
-  }
-  for (int t = 0; t < THREADS; t++) {
-    void *some;
-    pthread_join(threads[t], &some);
-    found += (long)some;
-  }
-  loopxform_release();
-  puts(found ? "differs" : "same");
-  return 0;
-}
-"""
+THREADS = threads_calling("wrong(round + *(int *)first)", threads=6, rounds=60, release=20)
 
 CHOICES = """
 static int fail(int line) { return printf("line %d\\n", line), 1; }
