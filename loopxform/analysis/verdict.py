@@ -21,20 +21,18 @@ from loopxform.analysis.declared_shapes import declared_shape
 from loopxform.analysis.dependence import Dependence, worst
 from loopxform.analysis.deps import carried_by
 from loopxform.analysis.idioms import Idiom, idioms, search
-from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.last_write import overwrites
 from loopxform.analysis.privatise import privacy
 from loopxform.analysis.reductions import Reduction, reductions
 from loopxform.analysis.region import region, visible
-from loopxform.analysis.relaxation import relaxes
+from loopxform.analysis.remedies import remedy
 from loopxform.analysis.scope import below
 from loopxform.budget import Budget, Exhausted, shared, spend, within
 from loopxform.display import Shown
 from loopxform.ir.affine import value_of
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import For, Function, Opaque, Stmt
-from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, enclosing, loops, walk
+from loopxform.ir.visit import Path, enclosing, walk
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -337,7 +335,7 @@ class _Sorted:
         self.reductions = tuple(reduced)
         self.left = left
         file = fn.origin.loc.file if fn.origin.loc else None
-        self.reasons = tuple(_reason(d, _remedy(fn, path, loop, d), file) for d in left)
+        self.reasons = tuple(_reason(d, remedy(fn, path, loop, d.array), file) for d in left)
 
     def _is_overwritten(self, fn: Function, path: Path, name: str) -> bool:
         """Whether each iteration gives all of an array, of the function or of the file, new
@@ -354,49 +352,6 @@ class _Sorted:
         if self.reductions:
             return "reduction"
         return "privatizable" if self.shared else "yes"
-
-
-def _remedy(fn: Function, path: Path, loop: For, d: Dependence) -> str:
-    """What would take the dependence of a scalar away, where its values are known in advance."""
-    grows = induction(fn, path, d.array)
-    if grows is not None:
-        return (
-            f"; {d.array} is an induction variable, {grows} in iteration {grows.counter} from 0: "
-            f"'substitute {d.array} {_reference(fn, path, loop)}' takes the dependence away"
-        )
-    last = wraps_around(fn, path, d.array)
-    if last is not None:
-        return (
-            f"; {d.array} is a wrap-around variable, {expr_text(last)} of the iteration before "
-            f"from the second one on: {_peeling(fn, path, loop)}"
-        )
-    how = growth(fn, path, d.array)
-    if how:
-        return f"; {how}"
-    op = relaxes(fn, path, d.array)
-    return f"; {_another_array(d.array, op)}" if op else ""
-
-
-def _another_array(array: str, op: str) -> str:
-    """What would take the order of updates away that read what others have updated."""
-    return (
-        f"if the values of '{array}' from before the loop will do, read them from another array: "
-        f"then this is a reduction ({op})"
-    )
-
-
-def _peeling(fn: Function, path: Path, loop: For) -> str:
-    """What takes the first iteration off: a step, where its point can be said in a word."""
-    start, step = value_of(loop.lo), value_of(loop.step)
-    if start is None or step is None or step < 1:
-        return "peel the first iteration"
-    return f"'split {_reference(fn, path, loop)} {start + step}' peels the first iteration"
-
-
-def _reference(fn: Function, path: Path, loop: For) -> str:
-    """What a step calls the loop: `i`, or `i#2` where it is the second over i."""
-    same = [site.path for site in loops(fn) if site.loop.var == loop.var]
-    return loop.var if len(same) == 1 else f"{loop.var}#{same.index(path) + 1}"
 
 
 VERBS = {"flow": ("write", "read"), "anti": ("read", "write"), "output": ("write", "write")}

@@ -24,25 +24,19 @@ from loopxform.api.regions import find
 from loopxform.api.scratch import require_known, require_scratch, with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
+from loopxform.api.users_words import (
+    defined_macros,
+    functions_of_c,
+    plain_text,
+    require_free,
+)
 from loopxform.budget import Exhausted, part, whatever_is_left, within
 from loopxform.codegen import emit
-from loopxform.codegen.c.words import FUNCTIONS, OF_NO_OTHER
-from loopxform.codegen.host.names import renamed
-from loopxform.codegen.host.set_aside import (
-    apart,
-    behind,
-    headers_apart,
-    is_static,
-    taken,
-    taken_of_opencl,
-    theirs,
-    words,
-)
+from loopxform.codegen.host.set_aside import apart, behind, headers_apart, theirs
 from loopxform.codegen.host.splice import Insert, Text
 from loopxform.display import Shown
 from loopxform.errors import (
     AnnotationError,
-    EmitError,
     InternalError,
     LoopxformError,
     UnsupportedC,
@@ -51,7 +45,7 @@ from loopxform.errors import (
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
 from loopxform.frontend.outline import Definition, Loop, Original, Part, Region
-from loopxform.frontend.text.rawtext import place, read_bytes, without_comments
+from loopxform.frontend.text.rawtext import read_bytes
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.visit import walk
 from loopxform.schedule.params import PLAIN, Options
@@ -230,7 +224,8 @@ def offload_file(
             require_known(scratch, [x.done.routine.function for x in made.regions])
             for routine in routines:
                 _require_tiled(routine, made)
-            _require_free(made)
+            text = [_runtime(made), *(r.entry.text for r in made.regions)]
+            require_free(made.file, "\n".join(text))
             require_places(original, made.text, made.missing)
         return made
 
@@ -323,10 +318,10 @@ class _AboveAll:
     def __init__(self, made: OffloadedFile, at: int) -> None:
         self.regions, self.at = made.regions, at
         self.known = above(r.configured for r in made.regions)
-        self.macros = _macros(made.file)
+        self.macros = defined_macros(made.file)
         ends = _INCLUDE.search(made.text.plain, at) is None
-        self.theirs = theirs(_own(made.file), self.macros) if ends else []
-        self.functions = [f for f in _of_c(made.file) if f not in self.macros]
+        self.theirs = theirs(plain_text(made.file), self.macros) if ends else []
+        self.functions = [f for f in functions_of_c(made.file) if f not in self.macros]
         self.runtime = _runtime(made).splitlines()
         self.behind = behind(self.runtime)
 
@@ -398,61 +393,4 @@ def _hidden(made: OffloadedFile, r: Region) -> LoopxformError:
     )
 
 
-def _require_free(made: OffloadedFile) -> None:
-    """Raises EmitError where a macro of the user's has a name of ours."""
-    text = "\n".join([_runtime(made), *(r.entry.text for r in made.regions)])
-    if (name := taken(text, _macros(made.file))) is not None:
-        raise EmitError(
-            f"the macro '{name}' would change the C that is written",
-            loc=_found_at(made.file, re.compile(_DEFINED.format(name=name), re.MULTILINE)),
-            help=renamed(name),
-        )
-    own = _own(made.file)
-    ours = (f for f in _of_c(made.file) if f in words(text))
-    if (name := taken_of_opencl(text, own) or next(ours, None)) is not None:
-        raise EmitError(
-            f"'{name}' means something else in the C file that is written",
-            loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
-            help=renamed(name),
-        )
-    linked = (f for f in _of_c(made.file) if f not in OF_NO_OTHER and not is_static(f, own))
-    if (name := next(linked, None)) is not None:
-        raise EmitError(
-            f"'{name}' is a function of C's library as well: OpenCL would call yours",
-            loc=_found_at(made.file, re.compile(rf"\b({name})\b")),
-            help=f"declare it static, or {renamed(name)}",
-        )
-
-
-def _of_c(file: SourceFile) -> list[str]:
-    """Functions that the file defines and C's library has too: those of OpenCL call what is linked
-    by such a name."""
-    own = {*(r.name for r in file.routines()), *file.parsed.failed}
-    return sorted(own & FUNCTIONS)
-
-
-def _found_at(file: SourceFile, what: re.Pattern[str]) -> Loc | None:
-    for f in file.parsed.dependencies:
-        text = file.parsed.sources.text(f) or ""
-        for m in what.finditer(without_comments(text)):
-            return place(f, text, m.start(1))
-    return None
-
-
-def _own(file: SourceFile) -> str:
-    """All text of the user's, without comments."""
-    sources = file.parsed.sources
-    return "\n".join(without_comments(sources.text(f) or "") for f in file.parsed.dependencies)
-
-
-def _macros(file: SourceFile) -> list[str]:
-    """Those that the user's files define, and those that are given."""
-    own = (m.group(1) for m in _DEFINE.finditer(_own(file)))
-    given = (d for name in file.parsed.options.defines for d in _WORD.findall(name)[:1])
-    return list(dict.fromkeys([*own, *given]))
-
-
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_DEFINED = r"^[ \t]*#[ \t]*define[ \t]+({name})\b"
-_DEFINE = re.compile(_DEFINED.format(name=r"\w+"), re.MULTILINE)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)

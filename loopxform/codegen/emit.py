@@ -9,6 +9,7 @@ from loopxform.codegen import render
 from loopxform.codegen.host import part
 from loopxform.codegen.host import runtime as host_runtime
 from loopxform.codegen.host.names import require_names
+from loopxform.codegen.host.part_plan import HostPlan
 from loopxform.codegen.plan import Plan, program_plan
 from loopxform.errors import EmitError
 from loopxform.floating_point import CONTRACT, FloatingPoint
@@ -37,7 +38,7 @@ class Entry:
 
     text: str
     plan: Plan
-    host: part.HostPlan
+    host: HostPlan
 
 
 def entry(
