@@ -124,13 +124,15 @@ def test_no_finding_in_the_simulator(name: str) -> None:
 
 
 UNDER_CONDITIONS = {
-    "sum": "if (n > 0) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; b[0] = s; }",
+    "sum": "if (n > 0) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; b[0] = s; } "
+    "b[n + 1] = k;",
     "either": (
         "if (k > 0) { int s = 0; for (int i = 0; i < n; i++) s += a[i]; b[0] = s; }"
         " else if (n > 1) { int s = a[0]; for (int i = 1; i < n; i++) if (a[i] > s) s = a[i];"
         " b[1] = s; }"
     ),
-    "running": "if (k < 3) { int s = k; for (int i = 0; i < n; i++) { s += a[i]; b[i] = s; } }",
+    "running": "if (k < 3) { int s = k; for (int i = 0; i < n; i++) { s += a[i]; b[i] = s; } } "
+    "b[n + 1] = k;",
 }
 
 
