@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from loopxform.codegen.host.runtime import tensor_test
+from loopxform.codegen.host.runtime import tensor_probe
 from loopxform.errors import DeviceError
 from loopxform.floating_point import Division
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
@@ -76,7 +76,7 @@ def multiplies_tiles(device: DeviceInfo) -> bool:
     cl = pyopencl()
     wrong = np.ones(512, np.uint32)
     try:
-        built = build(device, tensor_test())
+        built = build(device, tensor_probe())
         with cl.CommandQueue(context(device), device.handle) as queue:
             counts = cl.Buffer(context(device), cl.mem_flags.WRITE_ONLY, wrong.nbytes)
             cl.Kernel(built.program, "lx_tiles")(queue, wrong.shape, (32,), counts)

@@ -136,16 +136,16 @@ def text(
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    lines = rows(tensor_test()) if multiplies_tiles else ()
+    lines = rows(tensor_probe()) if multiplies_tiles else ()
     asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, copies
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
 
 
-def tensor_test() -> str:
+def tensor_probe() -> str:
     """The program of the kernel that compares products of tiles with fused multiply-adds:
     `lx_tiles` counts for each work-item how many of its results differ."""
-    return render.fill("tensor_test.cl.j2")
+    return render.fill("tensor_probe.cl.j2")
 
 
 def key(source: str) -> str:

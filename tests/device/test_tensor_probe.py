@@ -12,7 +12,7 @@ from c_project import STRICT, cc, require_opencl
 
 from loopxform.codegen import emit
 from loopxform.codegen.host.embedded import rows
-from loopxform.codegen.host.runtime import tensor_test
+from loopxform.codegen.host.runtime import tensor_probe
 from loopxform.codegen.render import c_string
 from loopxform.frontend import parse_file
 from loopxform.recipes.tile import tile
@@ -55,7 +55,7 @@ int main(void)
 
 def exchanged(term: str) -> str:
     """The test with products of which the terms are taken in some order."""
-    text = tensor_test()
+    text = tensor_probe()
     start = text.index("#define LX_MMA")
     end = text.index("\n\n", start)
     product = EXCHANGED.replace("TERM", term)
