@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from c_project import PLAIN, SANITIZED, STRICT, cc, require_opencl, run_app
-from test_failing_opencl import FAILING, NAMES, SHIMMED, _judge, link, run_it
+from test_failing_opencl import FAILING, NAMES, SHIMMED, judge, link, run_it
 
 import loopxform as lx
 
@@ -117,4 +117,4 @@ def test_nothing_stays_behind_where_a_call_fails(tmp_path: Path) -> None:
     written(tmp_path, BODIES["in-a-loop"][0])
     differs = "\nstatic int differs(void) { return differs_for(9, 2); }\n"
     caller = f'{MAIN}{differs}#include "f_opencl.h"\n{SHIMMED}{FAILING}'
-    _judge(run_it(link(tmp_path, "f", caller, NAMES), LOOPXFORM_HOST="parts"), 30)
+    judge(run_it(link(tmp_path, "f", caller, NAMES), LOOPXFORM_HOST="parts"), 30)
