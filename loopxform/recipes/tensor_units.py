@@ -23,11 +23,11 @@ SWIZZLE = 8
 
 def multiplies_tiles(nest: Nest, choice: Choice, asked: Options) -> bool:
     """Whether tensor units could compute a nest: two operands of doubles in register tiles, for
-    which the user asks for them, and for nothing else."""
+    which the user asks for nothing else, and does not forbid it."""
     free = replace(
         asked, reassociate=False, tensor_units=None, specialise=(), threshold=(), relayout=None
     )
-    if not asked.tensor_units or free != PLAIN or asked.relayout:
+    if asked.tensor_units is False or free != PLAIN or asked.relayout:
         return False
     doubles = all(s.type == DOUBLE and not s.converted and s.tiled for s in choice.stages)
     flat = len(nest.parallel) == 2 and len(choice.strips) == 1 and len(choice.stages) == 2
