@@ -23,6 +23,7 @@ from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.indexed_arrays import in_local_columns
 from loopxform.recipes.latency_hiding import in_registers, wanted
 from loopxform.recipes.operand_packing import (
     PackedOperands,
@@ -378,6 +379,7 @@ def _mapped(
     if isinstance(mapped, Uncopied):
         return mapped
     in_item_registers(w, limits)
+    in_local_columns(w, limits)
     text = "; ".join(x for x in (reason, mapped.remark) if x)
     fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
     return Tiled(
