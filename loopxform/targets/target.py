@@ -69,7 +69,8 @@ class Costs:
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit,
     `in_step_groups` where work-items sum up in step, `in_step_groups_at_most` of smaller arrays,
     `in_step_groups_at_least` of larger ones: what one waits for hides behind other groups, and
-    behind the reads of the `in_step_unrolled` iterations that are unrolled. An extremum that must
+    behind the reads of the `in_step_unrolled` iterations that are unrolled; of rows that fit
+    nowhere, the terms of `in_step_chunk` iterations at a time. An extremum that must
     be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
     values.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
@@ -131,6 +132,7 @@ class Costs:
     in_step_groups: int = 3
     in_step_groups_at_most: int = 6
     in_step_unrolled: int = 16
+    in_step_chunk: int = 512
     extremum_terms: int = 65
     row: float = 36
     shared_word: float = 2.7
