@@ -7,8 +7,10 @@ thread loops (`acc[(ii-iii)/Ry, (jj-jjj)/Rx, i, j]`): those dimensions disappear
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopxform.errors import EmitError
-from loopxform.ir.affine import Poly, poly, to_expr, value_of
+from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -22,7 +24,7 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
-from loopxform.ir.tensor_tiles import BANKS, TENSOR_TILES
+from loopxform.ir.tensor_tiles import BANKS, TENSOR_TILES, TensorTile
 from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
@@ -107,7 +109,8 @@ class LocalTile:
     it needs let neighbours that walk along another dimension than the fastest find their elements
     in different banks; so do elements that are `moved`: in each row by so many more than in the one
     before, within `BANKS` bytes. Where work-items read vectors of it, `blocks` says how these lie.
-    It has several `buffers` where others are filled while one is in use."""
+    It has several `buffers` where others are filled while one is in use. Of two dimensions, so many
+    neighbours along the slower one may be `packed` in a word, and words are `moved`."""
 
     decl: Decl
     order: tuple[int, ...]
@@ -115,10 +118,14 @@ class LocalTile:
     blocks: Blocks | None = None
     buffers: int = 1
     moved: int = 0
+    packed: int = 1
 
     @property
     def shape(self) -> tuple[Expr, ...]:
         *slow, fast = (self.decl.shape[n] for n in self.order)
+        if self.packed > 1:
+            slow = [Bin("/", slow[0], Const(self.packed))]
+            fast = Bin("*", fast, Const(self.packed))
         if self.buffers > 1:
             slow = [Const(self.buffers), *slow]
         return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
@@ -126,6 +133,8 @@ class LocalTile:
     def holds(self, width: int) -> bool:
         """Whether every `width` neighbours from a multiple of it on are a vector in memory."""
         whole = (value_of(self.shape[-1]) or 0) % width == 0
+        if self.packed > 1:
+            return width == 1
         if self.moved:
             return whole and self.moved % width == 0
         return whole and (self.blocks is None or self.blocks.width % width == 0)
@@ -133,17 +142,41 @@ class LocalTile:
     def place(self, row: Expr, at: Expr, *, whole: bool = False) -> Expr:
         """Where an element is kept in a row; `whole` ones begin a vector."""
         if self.moved:
-            rows = BANKS // self.decl.type.bytes // self.moved
+            rows = BANKS // (self.decl.type.bytes * self.packed) // self.moved
             by = Bin("*", Bin("%", row, Const(rows)), Const(self.moved))
+            if self.packed > 1:  # neighbours are copied down the rows
+                turn = Bin("%", Bin("/", row, Const(rows)), Const(rows))
+                by = Bin("+", by, Bin("*", turn, Const(self.moved // rows)))
             return Bin("^", at, by)
         return self.blocks.place(at, whole=whole) if self.blocks else at
+
+    def in_words(self, row: Expr, at: Expr, *, whole: bool = False) -> tuple[Expr, Expr]:
+        """Where an element is kept of neighbours along rows in words; `whole` ones begin a word."""
+        number = _word(row, self.packed) if whole else _quotient(row, self.packed)
+        first = Bin("*", self.place(number, at), Const(self.packed))
+        return number, first if whole else Bin("+", first, _rest(row, self.packed))
 
     @property
     def bytes(self) -> int:
         total = self.decl.type.bytes
-        for d in self.shape:
+        for d in replace(self, packed=1).shape:
             total *= value_of(d) or 0
         return total
+
+
+def _quotient(e: Expr, n: int) -> Expr:
+    exact = poly(e).divide(constant(n))
+    return Bin("/", e, Const(n)) if exact is None else to_expr(exact)
+
+
+def _word(e: Expr, n: int) -> Expr:
+    """The number of the word that begins at `e`, a sum of multiples of `n`."""
+    parts = (to_expr(Poly((t,))) for t in poly(e).terms)
+    return to_expr(sum((poly(_quotient(x, n)) for x in parts), constant(0)))
+
+
+def _rest(e: Expr, n: int) -> Expr:
+    return Bin("%", e, Const(n)) if poly(e).divide(constant(n)) is None else Const(0)
 
 
 @record
@@ -324,17 +357,18 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     pad = pad if read_across or copied_across else 0
     ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.stages > 1)
     buffers = max((s.stages for s in ahead if decl.name in writes(s.body)), default=1)
-    if moved := _moved(fn, decl, order):
-        return LocalTile(decl, order, 0, None, buffers, moved)
+    if product := _product(fn, decl):
+        moved = product.moved if len(order) == 2 else 0
+        return LocalTile(decl, order, 0, None, buffers, moved, product.packed)
     return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
 
 
-def _moved(fn: Function, decl: Decl, order: tuple[int, ...]) -> int:
-    """By how many elements rows are moved of an operand of products of tiles, so that work-items
-    that read neighbours of several rows find them in different banks; 0: not at all."""
+def _product(fn: Function, decl: Decl) -> TensorTile | None:
+    """The product of tiles that a tile is an operand of: work-items that read neighbours of several
+    rows are to find them in different banks."""
     loops = (s for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
     found = next((s for s in loops if any(c.source == decl.name for c in parts(s)[1])), None)
-    return TENSOR_TILES[found.tensor].moved if found is not None and len(order) == 2 else 0
+    return None if found is None else TENSOR_TILES[found.tensor]
 
 
 def _blocks(
