@@ -41,6 +41,9 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     tile = tensor_tile(choice, options) if options.tensor_units else None
     if tile is not None:
         options = replace(options, warp_tile=(tile.high, tile.wide), block_cyclic=tile.own_columns)
+        if not tile.alone:
+            ahead, pad = options.register_pipeline or False, options.pad is not False
+            options = replace(options, register_pipeline=ahead, pad=pad)
     return replace(
         options,
         vector=limits.vector_width if options.vector is None else options.vector,

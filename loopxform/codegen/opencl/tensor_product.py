@@ -16,7 +16,7 @@ words that hold several terms, have registers of their own in the first form:
 
 uint A_reg[Ry][2], B_reg[Rx/2][2];
 A_reg[i][w] = LX_WORD(char4, &A_loc[(k + 4*(term + 4*w)) / 4][...]);
-LX_MMA_16_8_32_S8_S8(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], A_reg[i][1], A_reg[i + 1][1], B_reg[j/2][0], ...);
+LX_MMA_16_8_32_S8_S8(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], A_reg[i][1], ...);
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 
 from loopxform.codegen.opencl.work_item import ItemWriter, indented, unrolled
 from loopxform.errors import EmitError
-from loopxform.ir.affine import simplify, value_of
 from loopxform.floating_point import SEPARATE, FloatingPoint
+from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Load, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, Instruction, TensorTile
 from loopxform.ir.visit import substitute, substitute_body
@@ -117,7 +117,10 @@ class TensorWriter(ItemWriter):
         """A product of operands that are read in words."""
         tile, product = self._product(loop)
         d, c = self.dialect, self.own.c0
-        rows, across = value_of(product.rows.hi) or 1, self._tiles(product.columns, tile.own_columns)
+        rows, across = (
+            value_of(product.rows.hi) or 1,
+            self._tiles(product.columns, tile.own_columns),
+        )
         kind = "uint" if tile.packed > 1 else d.type_name(d.types[product.left.source])
         left, right = (d.name(x.target) for x in (product.left, product.right))
         lines = [f"{kind} {left}[{rows}][{tile.words}], {right}[{across}][{tile.words}];"]
@@ -197,7 +200,7 @@ class TensorWriter(ItemWriter):
 
 
 def _term(number: str, tile: TensorTile, n: int) -> Expr:
-    """The first term of word `n` of a work-item, of the number of its place in a row of the warp."""
+    """The first term of word `n` of a work-item, of the number of its place in the warp's row."""
     place = Bin("+", Var(number), Const(tile.wide * n))
     return Bin("*", place, Const(tile.packed))
 

@@ -159,7 +159,7 @@ def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tup
     elif kinds.get(product.target.array) not in tile.sums:
         yield f"its sums are not of type {_either(tile.sums)}", "keep the loop as it is"
     elif not _is_whole(product.product, kinds, tile):
-        yield f"its products are not of type {tile.sums[0].c}", "keep the loop as it is"
+        yield f"its products are not those of its numbers, of type {tile.sums[0].c}", "keep it"
     for c in copies:
         space = decls[c.source].space if c.source in decls else None
         if space is not Space.LOCAL:
@@ -181,10 +181,11 @@ def _either(types: Iterable[Scalar]) -> str:
 
 def _is_whole(e: Expr, kinds: dict[str, Scalar], tile: TensorTile) -> bool:
     """Whether a product has the type of sums, and is one of numbers as they are: a conversion to
-    that type changes none."""
+    that type, or to one that has all of them, changes none."""
     parts = (e.left, e.right) if isinstance(e, Bin) else ()
-    casts = {x.type for x in parts if isinstance(x, Cast)}
-    return type_of(e, kinds) in tile.sums and casts <= set(tile.sums)
+    casts = [(x.type, type_of(x.operand, kinds)) for x in parts if isinstance(x, Cast)]
+    kept = (to in tile.sums or to.least <= own.least <= own.most <= to.most for to, own in casts)
+    return type_of(e, kinds) in tile.sums and all(kept)
 
 
 def _words(
@@ -212,7 +213,7 @@ def _shapes(loop: For, product: TileProduct, tile: TensorTile) -> Iterator[tuple
         trips = _trips(x)
         if trips is None:
             yield f"'{x.var}' does not count from 0 by 1 to a number", f"normalise {x.var} body"
-        elif x is loop and loop.preloaded and trips % (2 * part):
+        elif x is loop and loop.preloaded and tile.words == 1 and trips % (2 * part):
             why = f"'{x.var}', read ahead, has {trips} iterations, no multiple of {2 * part}"
             yield why, f"strip-mine {x.var} by a multiple of {2 * part}"
         elif trips % part:

@@ -431,8 +431,8 @@ class _FunctionWriter(Expressions):
         own = ", ".join(self.loaded(at).text for at in results)
         self.emit(f"{', '.join(names)} = item.products('{product.macro}', {own})")
         for at, name in zip(results, names):
-            own = Operand(name, product.tile.sums[0])
-            kept = converted(own, at.type) if isinstance(at.type, Scalar) else own
+            total = Operand(name, product.tile.sums[0])
+            kept = converted(total, at.type) if isinstance(at.type, Scalar) else total
             self.emit(f"{at.array}.store({at.at}, {kept.text})")
 
 
