@@ -8,7 +8,8 @@ rows of `wide` neighbours, as `warp-tile` arranges them: `y` says which row, `x`
     right     column y                words x, x + wide, ...
 
 A word is what a register holds: `packed` terms, one behind the other. (NVIDIA, PTX ISA, "Matrix
-fragments for mma.m16n8k4, m16n8k8 and m16n8k16 with .f64" and "for mma.m16n8k32" of integers.)
+fragments for mma.m16n8k4, m16n8k8 and m16n8k16 with .f64", "for mma.m16n8k16" with .f16, "for
+mma.m16n8k32" of integers.)
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from loopxform.floating_point import FloatingPoint, Level
-from loopxform.ir.types import CHAR, DOUBLE, INT, SCHAR, UCHAR, UINT, Scalar
+from loopxform.ir.types import CHAR, DOUBLE, FLOAT, HALF, INT, SCHAR, UCHAR, UINT, Scalar
 from loopxform.records import record
 
 BANKS = 128
 """Bytes that local memory gives at once."""
 
-PTX = {DOUBLE: "f64", INT: "s32", UINT: "s32", CHAR: "s8", SCHAR: "s8", UCHAR: "u8"}
+FACTORS = {DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8", HALF: "f16"}
+SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
 """Types as instructions call them. Sums are the same modulo 2^32 with a sign or without."""
 
 
@@ -104,6 +106,7 @@ TENSOR_TILES = {
     for t in (
         TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True),
         TensorTile(16, 8, 32, (SCHAR, CHAR, UCHAR), (INT, UINT), packed=4, needs="strict"),
+        TensorTile(16, 8, 16, (HALF,), (FLOAT,), packed=2, needs="reassociate"),
     )
 }
 """By their names. Those of m16n8k8 and m16n8k16 of doubles give the same bits, and were slower on
@@ -118,20 +121,20 @@ class Instruction:
     left: Scalar
     right: Scalar
 
-    CONSTRAINTS: ClassVar[dict[str, str]] = {"f64": "d", "s32": "r"}
+    CONSTRAINTS: ClassVar[dict[str, str]] = {"f64": "d", "s32": "r", "f32": "f"}
 
     @property
     def macro(self) -> str:
         """`LX_MMA_16_8_32_S8_U8`."""
-        t, kinds = self.tile, dict.fromkeys(PTX[x] for x in self.tile.operands)
-        names = (PTX[self.left], PTX[self.right]) if len(kinds) > 1 else ()
+        t, kinds = self.tile, dict.fromkeys(FACTORS[x] for x in self.tile.operands)
+        names = (FACTORS[self.left], FACTORS[self.right]) if len(kinds) > 1 else ()
         return "_".join(["LX_MMA", *map(str, (t.rows, t.columns, t.depth)), *names]).upper()
 
     @property
     def text(self) -> str:
         """`mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 { %0, %1, %2, %3}, { %4, %5}, ...;`."""
-        t, total = self.tile, PTX[self.tile.sums[0]]
-        kinds = f"{total}.{PTX[self.left]}.{PTX[self.right]}.{total}"
+        t, total = self.tile, SUMS[self.tile.sums[0]]
+        kinds = f"{total}.{FACTORS[self.left]}.{FACTORS[self.right]}.{total}"
         head = f"mma.sync.aligned.m{t.rows}n{t.columns}k{t.depth}.row.col.{kinds}"
         groups, first = list[str](), 0
         for names in (self.results, self.lefts, self.rights):
@@ -158,7 +161,7 @@ class Instruction:
     @property
     def sum_constraint(self) -> str:
         """The kind of register of a result."""
-        return self.CONSTRAINTS[PTX[self.tile.sums[0]]]
+        return self.CONSTRAINTS[SUMS[self.tile.sums[0]]]
 
     @property
     def word_constraint(self) -> str:
@@ -172,7 +175,7 @@ def _names(letter: str, count: int) -> tuple[str, ...]:
 
 def _instructions() -> Iterable[Instruction]:
     for tile in TENSOR_TILES.values():
-        kinds = tuple({PTX[t]: t for t in reversed(tile.operands)}.values())[::-1]
+        kinds = tuple({FACTORS[t]: t for t in reversed(tile.operands)}.values())[::-1]
         yield from (Instruction(tile, left, right) for left in kinds for right in kinds)
 
 

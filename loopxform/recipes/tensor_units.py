@@ -14,6 +14,7 @@ from loopxform.floating_point import CONTRACT
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.visit import loops
 from loopxform.model.choice import Choice
+from loopxform.model.reuse import Stage
 from loopxform.prepare.parallel_band import Nest
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.transforms import Derivation
@@ -36,6 +37,7 @@ def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
     )
     if not asked.tensor_units or free != PLAIN or asked.relayout:
         return None
+    choice = as_multiplied(choice, asked)
     whole = all(not s.converted and s.tiled for s in choice.stages)
     flat = len(nest.parallel) == 2 and len(choice.strips) == 1 and len(choice.stages) == 2
     if not (choice.has("register tile") and flat and whole):
@@ -49,6 +51,19 @@ def tensor_tile(choice: Choice, asked: Options) -> TensorTile | None:
     kinds = [s.type for s in choice.stages]
     found = (t for t in TENSOR_TILES.values() if kinds and t.multiplies(kinds))
     return next((t for t in found if t.permitted(asked.fp)), None)
+
+
+def as_multiplied(choice: Choice, asked: Options) -> Choice:
+    """The choice, whose tiles keep numbers as the units that are asked for take them, where these
+    convert them: to the type of sums."""
+    own = replace(choice, stages=tuple(map(_unconverted, choice.stages)))
+    tile = tensor_tile(own, asked) if asked.tensor_units else None
+    sums = {s.type for s in choice.stages if s.converted}
+    return choice if tile is None or not sums <= set(tile.sums) else own
+
+
+def _unconverted(s: Stage) -> Stage:
+    return s if s.source is None else replace(s, type=s.source, converted=False, source=None)
 
 
 def by_tensor_units(asked: Options, tile: TensorTile, buffers: int) -> Options:

@@ -34,6 +34,7 @@ from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
 from loopxform.recipes.tensor_units import (
+    as_multiplied,
     by_tensor_units,
     is_tensorised,
     multiplied,
@@ -220,7 +221,7 @@ def _in_shapes(
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
     """The nest in tiles that tensor units compute, in several shapes where sizes are not known;
     None where they cannot, or the profile has none."""
-    tile = multiplied(nest, choice, asked)
+    tile, choice = multiplied(nest, choice, asked), as_multiplied(choice, asked)
     if tile is None:
         return None
     alone, needs = nest.alone(), demand(nest, choice, moved=True)
@@ -335,7 +336,7 @@ def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options:
     """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
     found, problem = choices(inside, "register", limits, kept=sizes["Rx"] > 1, few=False)
-    for choice in found:
+    for choice in (as_multiplied(c, options) for c in found):
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
         done = possible(partial(_copied, choice, mapped), TransformError)
@@ -355,6 +356,7 @@ def _apply(
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
     copying = copies_pay(nest, limits) if options.pack is None else None
+    choice = as_multiplied(choice, options)
     options = wanted(options, limits, choice)
     done = _mapped(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):

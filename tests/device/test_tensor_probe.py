@@ -47,6 +47,20 @@ BYTES = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
   } \
   barrier(1); }
 """
+HALVES = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
+  shown[lane][0] = a0; shown[lane][1] = a1; shown[lane][2] = a2; shown[lane][3] = a3; \
+  shown[lane][4] = b0; shown[lane][5] = b1; barrier(1); \
+  for (int n = 0; n < 16; n++) { \
+    const int w = n / 2, left = 4 * row + w % 4, right = 8 * place + w % 4, further = w / 4; \
+    const float x = value(shown[left][2 * further] >> n % 2 * 16); \
+    const float y = value(shown[left][2 * further + 1] >> n % 2 * 16); \
+    const float u = value(shown[right][4 + further] >> (TERM) % 2 * 16); \
+    const float v = value(shown[right + 4][4 + further] >> (TERM) % 2 * 16); \
+    c0 += x * u; c1 += x * v; c2 += y * u; c3 += y * v; \
+  } \
+  barrier(1); }
+float value(uint bits) { const ushort h = bits; return vload_half(0, (const __private half *)&h); }
+"""
 MAIN = """
 #include "f_opencl.c"
 #include <stdio.h>
@@ -67,6 +81,9 @@ int main(void)
 """
 
 
+EXCHANGED = {"double": DOUBLES, "_Float16": HALVES}
+
+
 def exchanged(macro: str, term: str) -> str:
     """The test of one product, of which the terms are taken in some order; of bytes, those of the
     right operand alone."""
@@ -74,11 +91,11 @@ def exchanged(macro: str, term: str) -> str:
     text = tensor_probe((i,))
     start = text.index("#define LX_MMA")
     end = text.index("\n\n", start)
-    product = (BYTES if i.left.is_integer else DOUBLES).replace("TERM", term)
+    product = EXCHANGED.get(i.left.c, BYTES).replace("TERM", term)
     for name, value in (("NAME", macro), ("LEFT", i.left.cl), ("RIGHT", i.right.cl)):
         product = product.replace(name, value)
     text = text[:start] + product + text[end:]
-    shown = "uint shown[32][6]" if i.left.is_integer else "double shown[32][3]"
+    shown = "double shown[32][3]" if i.left.c == "double" else "uint shown[32][6]"
     return text.replace("  uint count = 0;", f"  __local {shown};\n  uint count = 0;")
 
 

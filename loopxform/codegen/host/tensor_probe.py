@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopxform.codegen import render
 from loopxform.ir.tensor_tiles import Instruction
-from loopxform.ir.types import DOUBLE
+from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.records import record
 
 
@@ -25,6 +25,16 @@ class TensorProbe:
     def bytes(self) -> tuple[Instruction, ...]:
         """Those of integers of eight bits."""
         return tuple(i for i in self.products if i.left.is_integer)
+
+    @property
+    def halves(self) -> bool:
+        """Whether products of halves are among them."""
+        return any(i.left == HALF for i in self.products)
+
+    @property
+    def reals(self) -> bool:
+        """Whether some have sums of floats: these are near those in order."""
+        return any(FLOAT in i.tile.sums for i in self.products)
 
     def sum(self, i: Instruction) -> str:
         """The name of the function that computes a result of it in the ordinary way."""

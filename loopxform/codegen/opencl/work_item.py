@@ -99,7 +99,8 @@ class ItemWriter(ABC):
                 return self._in_turns(s, tile, tile.order[-1], turns)
             if fast.size is not None and turns is None and tile.holds(s.width):
                 return self._in_a_row(s, tile, tile.order[-1])
-        if self.dialect.several and s.source in self.dialect.tiles:
+        bits = s.source in self.dialect.packed
+        if self.dialect.several and s.source in self.dialect.tiles and not bits:
             tile = self.dialect.tiles[s.source]
             turns = self.mapping.dealt(s.slices[tile.order[-1]].lo)
             alone = sum(x.size is not None for x in s.slices) == 1

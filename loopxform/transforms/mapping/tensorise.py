@@ -12,6 +12,7 @@ columns in twos; and where the shapes divide:
     tile      numbers   sums     each result                               needs
     16x8x4    double    double   a chain of fused multiply-adds, in order  --fp contract
     16x8x32   8 bits    32 bits  exact, modulo 2^32                        nothing
+    16x8x16   half      float    exact products, summed in any order       --fp reassociate
 
 Of several numbers in a word (`packed`), the elements of both tiles of local memory are kept so: 4
 terms one behind the other. That needs tiles of two dimensions, whose one subscript is the loop:
@@ -71,7 +72,9 @@ class Tensorise(Step):
     def reason(self, fn: Function) -> str:
         product = tile_product(trusted(one_loop(fn, self.loop)).loop)
         assert product is not None
-        return f"each result of {product.target.array} keeps its terms and their order"
+        exact = TENSOR_TILES[self.tile].needs in ("strict", "contract")
+        kept = "its terms and their order" if exact else "its terms, added in any order"
+        return f"each result of {product.target.array} keeps {kept}"
 
 
 @record

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopxform.ir.tensor_tiles import Instruction, TensorTile
-from loopxform.ir.types import Scalar
+from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar
 from loopxform.verify.arith import fused
-from loopxform.verify.group.unset import Unset
+from loopxform.verify.group.builtins import half_value
+from loopxform.verify.group.unset import Unset, f32
 
 
 def own_products(
@@ -46,14 +47,21 @@ def _parts(word: Any, kind: Scalar, count: int) -> list[Any]:
         return [word] * count
     bits = 8 * kind.bytes
     parts = [word >> bits * n & ((1 << bits) - 1) for n in range(count)]
+    if kind == HALF:
+        return [half_value(x) for x in parts]
     return [x - (1 << bits) if x > kind.most else x for x in parts]
 
 
 def _added(product: Instruction, start: Any, left: Sequence[Any], right: Sequence[Any]) -> Any:
-    """A chain of multiply-adds, each rounded once; of integers the sum modulo 2^32."""
-    if product.left.is_integer:
-        total, kind = start + sum(a * b for a, b in zip(left, right)), product.tile.sums[0]
-        return (total - kind.least) % (1 << 8 * kind.bytes) + kind.least
-    for a, b in zip(left, right):
-        start = fused(a, b, start)
-    return start
+    """A chain of multiply-adds, each rounded once; of integers the sum modulo 2^32, of floats the
+    sum of products, which are exact in double, rounded once: devices are free to do it in another
+    way."""
+    kind = product.tile.sums[0]
+    if kind == DOUBLE:
+        for a, b in zip(left, right):
+            start = fused(a, b, start)
+        return start
+    total = start + sum(a * b for a, b in zip(left, right))
+    if kind == FLOAT:
+        return f32(total)
+    return (total - kind.least) % (1 << 8 * kind.bytes) + kind.least
