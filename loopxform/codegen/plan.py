@@ -27,7 +27,7 @@ from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_o
 from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.layout import UNROLL, joined, unbraced
 from loopxform.codegen.opencl.software_pipeline import HIDE
-from loopxform.codegen.opencl.tensor_product import WORD
+from loopxform.codegen.opencl.tensor_product import SPLIT, WORD
 from loopxform.codegen.opencl.vector_moves import LOAD, LOAD_WORDS, STORE, STORE_WORDS
 from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.opencl.work_item import READ, TURN
@@ -239,6 +239,7 @@ def program_plan(
         asynchronous=_uses(kernels, STARTED),
         products=_instructions(kernels),
         words=_uses(kernels, WORD),
+        splits=_uses(kernels, SPLIT),
         hides=_uses(kernels, HIDE),
         reads=reads,
         turns=turns,

@@ -24,7 +24,7 @@ from loopxform.records import record
 BANKS = 128
 """Bytes that local memory gives at once."""
 
-FACTORS = {DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8", HALF: "f16"}
+FACTORS = {DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8", HALF: "f16", FLOAT: "tf32"}
 SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
 """Types as instructions call them. Sums are the same modulo 2^32 with a sign or without."""
 
@@ -33,9 +33,10 @@ SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
 class TensorTile:
     """`rows` by `columns` results of one of the types `sums`, each of which `depth` terms are added
     to: products of two `operands`. A warp has `high` by `wide` work-items. `needs` is what must be
-    permitted of floating point for the results to be right. Where tiles are copied `alone`, the
+    permitted of floating point for the results to be right, `result` what they are. Where tiles are copied `alone`, the
     device does it, and operands are read ahead; else work-items do, and make words of what they
-    copy."""
+    copy. Units that keep 11 bits of an operand get each as a sum of two, `split`, and compute three
+    products of these."""
 
     rows: int
     columns: int
@@ -43,7 +44,9 @@ class TensorTile:
     operands: tuple[Scalar, ...]
     sums: tuple[Scalar, ...]
     packed: int = 1
+    split: bool = False
     needs: Level = "contract"
+    result: str = ""
     alone: bool = False
     high: int = 8
     wide: int = 4
@@ -101,12 +104,23 @@ class TensorTile:
         return all(t in self.operands for t in operands)
 
 
+BYTES = (SCHAR, CHAR, UCHAR)
+IN_ORDER = "as fused multiply-adds in order"
+EXACT = "exact integers"
+ANY_ORDER = "exact products, added in any order and rounded toward 0"
+NEAR = "each result within 3*2^-20*(1 + terms/8) times the sum of its products' magnitudes"
+"""The bound, of numbers that are not subnormal: less than 2^-20 is left of each operand, as much of
+each product, and each of the three sums of 8 terms is taken to lose no more than 2^-20 of the
+magnitudes of what it adds. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
+cores", 2021.)"""
+
 TENSOR_TILES = {
     t.name: t
     for t in (
-        TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True),
-        TensorTile(16, 8, 32, (SCHAR, CHAR, UCHAR), (INT, UINT), packed=4, needs="strict"),
-        TensorTile(16, 8, 16, (HALF,), (FLOAT,), packed=2, needs="reassociate"),
+        TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True, result=IN_ORDER),
+        TensorTile(16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT),
+        TensorTile(16, 8, 16, (HALF,), (FLOAT,), packed=2, needs="reassociate", result=ANY_ORDER),
+        TensorTile(16, 8, 8, (FLOAT,), (FLOAT,), split=True, needs="fast", result=NEAR),
     )
 }
 """By their names. Those of m16n8k8 and m16n8k16 of doubles give the same bits, and were slower on

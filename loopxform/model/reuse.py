@@ -62,7 +62,8 @@ class Stage:
     tiled loops that are spread over work-items to which it is invariant, `kept` those over the
     elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy,
     `across` that neighbours do not read along it. Its elements have that type, `converted` if it is
-    not the array's, which is `source`. Its rows are `moved` for tensor units, in place of being padded."""
+    not the array's, which is `source`. Its rows are `moved` for tensor units, in place of being
+    padded."""
 
     array: str
     loop: str

@@ -61,6 +61,18 @@ HALVES = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
   barrier(1); }
 float value(uint bits) { const ushort h = bits; return vload_half(0, (const __private half *)&h); }
 """
+FLOATS = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
+  shown[lane][0] = a0; shown[lane][1] = a1; shown[lane][2] = a2; shown[lane][3] = a3; \
+  shown[lane][4] = b0; shown[lane][5] = b1; barrier(1); \
+  for (int n = 0; n < 8; n++) { \
+    const int w = TERM, left = 4 * row + n % 4, right = 8 * place + w % 4; \
+    const int a = n / 4 * 2, b = 4 + w / 4; \
+    const float x = as_float(shown[left][a]), y = as_float(shown[left][a + 1]); \
+    const float u = as_float(shown[right][b]), v = as_float(shown[right + 4][b]); \
+    c0 += x * u; c1 += x * v; c2 += y * u; c3 += y * v; \
+  } \
+  barrier(1); }
+"""
 MAIN = """
 #include "f_opencl.c"
 #include <stdio.h>
@@ -81,7 +93,7 @@ int main(void)
 """
 
 
-EXCHANGED = {"double": DOUBLES, "_Float16": HALVES}
+EXCHANGED = {"double": DOUBLES, "_Float16": HALVES, "float": FLOATS}
 
 
 def exchanged(macro: str, term: str) -> str:

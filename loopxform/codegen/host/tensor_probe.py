@@ -32,9 +32,16 @@ class TensorProbe:
         return any(i.left == HALF for i in self.products)
 
     @property
-    def reals(self) -> bool:
-        """Whether some have sums of floats: these are near those in order."""
-        return any(FLOAT in i.tile.sums for i in self.products)
+    def floats(self) -> bool:
+        """Whether products of floats of 11 bits are among them."""
+        return any(i.left == FLOAT for i in self.products)
+
+    @property
+    def near(self) -> list[tuple[str, str, str]]:
+        """Those whose sums are near those in order: the functions that give a word and a sum, and
+        the macro."""
+        of = {HALF: ("halves", "sum_halves"), FLOAT: ("part", "sum_floats")}
+        return [(*of[i.left], i.macro) for i in self.products if i.left in of]
 
     def sum(self, i: Instruction) -> str:
         """The name of the function that computes a result of it in the ordinary way."""

@@ -39,6 +39,12 @@ TENSOR = "LX_TENSOR"
 WORD = "LX_WORD"
 """Reads a word of a tile of local memory."""
 
+SPLIT = "LX_SPLIT"
+"""Makes a number the sum of two of 11 bits."""
+
+_PARTS = ("[1]", "[0]"), ("[0]", "[1]"), ("[0]", "[0]")
+"""Which parts of operands that are sums of two are multiplied, the small products first."""
+
 
 @dataclass
 class TensorWriter(ItemWriter):
@@ -121,34 +127,36 @@ class TensorWriter(ItemWriter):
             value_of(product.rows.hi) or 1,
             self._tiles(product.columns, tile.own_columns),
         )
-        kind = "uint" if tile.packed > 1 else d.type_name(d.types[product.left.source])
         left, right = (d.name(x.target) for x in (product.left, product.right))
-        lines = [f"{kind} {left}[{rows}][{tile.words}], {right}[{across}][{tile.words}];"]
+        each = f"[{tile.words}]" + ("[2]" if tile.split else "")
+        lines = [f"uint {left}[{rows}]{each}, {right}[{across}]{each};"]
         terms = [
             simplify(Bin("+", Var(loop.var), _term(self.own.term, tile, n)))
             for n in range(tile.words)
         ]
         read = [
-            f"{left}[{c}][{n}] = {self._word(self._row(product.left, {loop.var: k}), tile)};"
+            self._word(f"{left}[{c}][{n}]", self._row(product.left, {loop.var: k}), tile)
             for n, k in enumerate(terms)
         ]
         lines += unrolled(c, str(rows), "1", read)
         read = [
-            f"{right}[{c}][{n}] = {self._word(self._column(product, tile, {loop.var: k}), tile)};"
+            self._word(f"{right}[{c}][{n}]", self._column(product, tile, {loop.var: k}), tile)
             for n, k in enumerate(terms)
         ]
         lines += unrolled(c, str(across), "1", read)
         own = [_next(product.rows, n) for n in range(tile.own_rows)]
-        words = [f"{left}[{self._text(e)}][{n}]" for n in range(tile.words) for e in own]
-        words += [f"{right}[{c}][{n}]" for n in range(tile.words)]
-        return [*lines, *self._multiplied(loop, words)]
+        for a, b in _PARTS if tile.split else (("", ""),):
+            words = [f"{left}[{self._text(e)}][{n}]{a}" for n in range(tile.words) for e in own]
+            words += [f"{right}[{c}][{n}]{b}" for n in range(tile.words)]
+            lines += self._multiplied(loop, words)
+        return lines
 
-    def _word(self, first: Load, tile: TensorTile) -> str:
-        """The text of a word that begins with an element."""
-        if tile.packed == 1:
-            return self._text(first)
+    def _word(self, register: str, first: Load, tile: TensorTile) -> str:
+        """The statement that reads a word that begins with an element."""
+        if tile.split:
+            return f"{SPLIT}({register}, {self._text(first)})"
         kind = f"{self.dialect.memory_name(first.array)}{tile.packed}"
-        return f"{WORD}({kind}, &{self.dialect.element(first, whole=True)})"
+        return f"{register} = {WORD}({kind}, &{self.dialect.element(first, whole=True)});"
 
     def products(self, loop: For, which: str = "") -> list[str]:
         """Multiplies what is in registers."""

@@ -12,7 +12,15 @@ columns in twos; and where the shapes divide:
     tile      numbers   sums     each result                               needs
     16x8x4    double    double   a chain of fused multiply-adds, in order  --fp contract
     16x8x32   8 bits    32 bits  exact, modulo 2^32                        nothing
-    16x8x16   half      float    exact products, summed in any order       --fp reassociate
+    16x8x16   half      float    exact products, in any order, toward 0     --fp reassociate
+    16x8x8    float     float    within 3*2^-20*(1 + terms/8) of the sum   --fp fast
+                                 of its products' magnitudes
+
+Floats are made sums of two numbers of 11 bits, and of the four products of such sums three are
+computed: one part of the error is what that leaves out, the other one the sums of the units, which
+round toward 0. An infinity may give a NaN. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of
+NVIDIA tensor cores", 2021; Ootomo and Yokota, "Recovering single precision accuracy from Tensor
+Cores", 2022.)
 
 Of several numbers in a word (`packed`), the elements of both tiles of local memory are kept so: 4
 terms one behind the other. That needs tiles of two dimensions, whose one subscript is the loop:

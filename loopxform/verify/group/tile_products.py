@@ -8,6 +8,7 @@ from typing import Any
 from loopxform.ir.tensor_tiles import Instruction, TensorTile
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar
 from loopxform.verify.arith import fused
+from loopxform.verify.group.builtins import bits as bits_of
 from loopxform.verify.group.builtins import half_value
 from loopxform.verify.group.unset import Unset, f32
 
@@ -38,7 +39,9 @@ def _terms(
         for n in range(tile.words)
         for x in range(tile.wide)
     ]
-    return words if tile.packed == 1 else [x for w in words for x in _parts(w, kind, tile.packed)]
+    if kind == DOUBLE:
+        return words
+    return [x for w in words for x in _parts(w, kind, tile.packed)]
 
 
 def _parts(word: Any, kind: Scalar, count: int) -> list[Any]:
@@ -47,8 +50,8 @@ def _parts(word: Any, kind: Scalar, count: int) -> list[Any]:
         return [word] * count
     bits = 8 * kind.bytes
     parts = [word >> bits * n & ((1 << bits) - 1) for n in range(count)]
-    if kind == HALF:
-        return [half_value(x) for x in parts]
+    if kind.is_float:
+        return [half_value(x) if kind == HALF else bits_of(x, "I", "f") for x in parts]
     return [x - (1 << bits) if x > kind.most else x for x in parts]
 
 

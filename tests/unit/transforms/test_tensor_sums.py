@@ -1,4 +1,5 @@
-"""Tensorise with float sums in any order: products of halves, results within a bound."""
+"""Tensorise with float sums in any order: products of halves, and of floats as sums of two numbers
+of 11 bits; results within a bound."""
 
 from __future__ import annotations
 
@@ -39,6 +40,8 @@ TURNED = TURNED.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
 HALF_SUMS = HALVES.replace("float acc", "_Float16 acc")
 ROUNDED = HALVES.replace("A[i][k] * B[k][j]", "(_Float16)(A[i][k] * B[k][j])")
 DOUBLE_SUMS = HALVES.replace("float acc", "double acc")
+FLOATS, TURNED_FLOATS = (x.replace("_Float16", "float") for x in (HALVES, TURNED))
+FLOATS_OF_DOUBLES = FLOATS.replace("float B", "double B")
 
 
 def mapped(text: str, options: Options, sizes: dict[str, int], level: Level) -> Derivation:
@@ -47,9 +50,10 @@ def mapped(text: str, options: Options, sizes: dict[str, int], level: Level) -> 
     return tile(fn, SIZES | sizes, "register", H100, options=asked).derivation
 
 
-def test_kernel_of_halves(golden: Golden) -> None:
-    derivation = mapped(HALVES, Options(stages=2, index=64, vector=1), {}, "reassociate")
-    golden.check(emit.kernel(derivation, fp=PERMITTED["reassociate"]).source)
+@pytest.mark.parametrize(("text", "level"), [(HALVES, "reassociate"), (FLOATS, "fast")])
+def test_kernel_of_near_sums(text: str, level: Level, golden: Golden) -> None:
+    derivation = mapped(text, Options(stages=2, index=64, vector=1), {}, level)
+    golden.check(emit.kernel(derivation, fp=PERMITTED[level]).source, level)
 
 
 @pytest.mark.parametrize("text", [HALF_SUMS, ROUNDED, DOUBLE_SUMS])
@@ -66,30 +70,41 @@ RUNS: dict[str, tuple[str, Options, dict[str, int]]] = {
     "plain": (HALVES, Options(stages=2), {}),
     "casts": (CAST, Options(pad=False), {"Tk": 32}),
     "turned": (TURNED, Options(stages=2, swizzle_groups=2), {"Rx": 8}),
+    "floats": (FLOATS, Options(stages=2, vector=4), {}),
+    "turned-floats": (TURNED_FLOATS, Options(async_copies=True, stages=3), {"Tk": 8, "Ry": 8}),
 }
 
 
 def numbers(text: str, shape: tuple[int, int, int]) -> dict[str, Any]:
+    """Of several magnitudes."""
     m, u, n = shape
     rng = np.random.default_rng(m + u + n)
-    turned = text is TURNED
-    a, b = (
-        rng.standard_normal(x[:: -1 if turned else 1]).astype(np.float16) for x in ((m, u), (u, n))
-    )
-    return {"M": m, "U": u, "N": n, "A": a, "B": b, "C": np.full((m, n), 7, np.float32)}
+    kind = np.float32 if "float A" in text else np.float16
+
+    def drawn(rows: int, columns: int) -> np.ndarray[Any, Any]:
+        extents = (columns, rows) if "A[U][M]" in text else (rows, columns)
+        values = rng.standard_normal(extents) * 2.0 ** rng.integers(-3, 4, extents)
+        return values.astype(kind)
+
+    args = {"A": drawn(m, u), "B": drawn(u, n), "C": np.full((m, n), 7, np.float32)}
+    return {"M": m, "U": u, "N": n, **args}
 
 
 @pytest.mark.parametrize("case", RUNS)
 def test_sums_in_any_order_are_near(case: str) -> None:
+    """Halves as near as sums in order are, floats within the bound that the report names: where
+    each were cut off to 11 bits, they would be a thousand times as far."""
     text, options, sizes = RUNS[case]
-    fp = PERMITTED["reassociate"]
-    plan = emit.kernel(mapped(text, options, sizes, "reassociate"), fp=fp)
-    assert [i.macro for i in plan.tile_products] == ["LX_MMA_16_8_16"]
+    floats = "float A" in text
+    level: Level = "fast" if floats else "reassociate"
+    plan = emit.kernel(mapped(text, options, sizes, level), fp=PERMITTED[level])
+    assert [i.tile.name for i in plan.tile_products] == ["16x8x8" if floats else "16x8x16"]
     for shape in SHAPES:
         args = numbers(text, shape)
         left, right = (args[x].astype(float) for x in "AB")
-        left, right = (left.T, right.T) if text is TURNED else (left, right)
-        most = shape[1] * 2.0**-24 * (abs(left) @ abs(right))
+        left, right = (left.T, right.T) if "A[U][M]" in text else (left, right)
+        unit = 3 * 2.0**-20 if floats else shape[1] * 2.0**-24
+        most = unit * (abs(left) @ abs(right))
         for units in (True, False):
             given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
             execute(plan, given, asynchronous=units)
@@ -108,11 +123,12 @@ def test_sums_in_any_order_are_near(case: str) -> None:
         (CAST, "fast", True),
         (HALF_SUMS, "fast", False),
         (DOUBLE_SUMS, "fast", False),
+        (FLOATS, "reassociate", False),
+        (FLOATS, "fast", True),
+        (FLOATS_OF_DOUBLES, "fast", False),
     ],
 )
-def test_units_for_halves_where_sums_may_be_in_any_order(
-    text: str, level: Level, units: bool
-) -> None:
+def test_units_where_sums_may_be_in_any_order(text: str, level: Level, units: bool) -> None:
     (fn,) = parse_file("f.c", text=text).unit.functions
     asked = Options(tensor_units=True).within(PERMITTED[level])
     derivation = tile(fn, {}, None, H100, options=asked).derivation
