@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import loopxform as lx
+from loopxform.floating_point import Level
 
 SIZES = "1024x1024x1024 4096x4096x4096 8192x8192x8192 1000x777x1234 5x3x2 129x4099x257"
 KINDS = {
@@ -29,6 +30,8 @@ KINDS = {
     "float": ("float", "float", "float"),
 }
 """Types of both operands and of sums."""
+LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast"}
+"""What has to be permitted of floating point."""
 DTYPES = {
     "signed char": np.int8,
     "unsigned char": np.uint8,
@@ -63,8 +66,8 @@ def main() -> int:
     for kind in args.kinds:
         types = KINDS[kind]
         product = lx.loads(PRODUCT.format(*types))["mm"]
-        fp = {"half": "reassociate", "float": "fast"}.get(kind, "contract")
-        ordinary = product.tile(limits="h100", fp=fp).compile()
+        fp = LEVELS.get(kind, "contract")
+        ordinary = product.tile(limits="h100", fp=fp, tensor_units=False).compile()
         tensor = product.tile(limits="h100", fp=fp, tensor_units=True).compile()
         for m, u, n in (tuple(map(int, s.split("x"))) for s in args.sizes):
             left, right = operand(draw, types[0], m, u), operand(draw, types[1], u, n)

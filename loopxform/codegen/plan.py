@@ -18,7 +18,7 @@ from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
-from loopxform.codegen.opencl import atomics, describe, halves, look_back
+from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
@@ -226,10 +226,16 @@ def program_plan(
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     text = "\n".join([*called, *(k.text for k in kernels)])
-    helpers = (*halves.helpers(text), *atomics.helpers(text), *look_back.helpers(text))
+    fp = reduce(FloatingPoint.both, every)
+    helpers = (
+        *halves.helpers(text),
+        *atomics.helpers(text),
+        *look_back.helpers(text),
+        *quotients.helpers(text, approximate=fp.approximate),
+    )
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
-        pragmas=_pragmas(fn, reduce(FloatingPoint.both, every)),
+        pragmas=_pragmas(fn, fp),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=fn.tiles if alike else (),

@@ -33,7 +33,8 @@ SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
 class TensorTile:
     """`rows` by `columns` results of one of the types `sums`, each of which `depth` terms are added
     to: products of two `operands`. A warp has `high` by `wide` work-items. `needs` is what must be
-    permitted of floating point for the results to be right, `result` what they are. Where tiles are copied `alone`, the
+    permitted of floating point for the results to be right, `result` what they are. Those are used
+    `by_default` that are right and quick on a device. Where tiles are copied `alone`, the
     device does it, and operands are read ahead; else work-items do, and make words of what they
     copy. Units that keep 11 bits of an operand get each as a sum of two, `split`, and compute three
     products of these."""
@@ -47,6 +48,7 @@ class TensorTile:
     split: bool = False
     needs: Level = "contract"
     result: str = ""
+    by_default: bool = False
     alone: bool = False
     high: int = 8
     wide: int = 4
@@ -117,8 +119,10 @@ cores", 2021.)"""
 TENSOR_TILES = {
     t.name: t
     for t in (
-        TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True, result=IN_ORDER),
-        TensorTile(16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT),
+        TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True, result=IN_ORDER, by_default=True),
+        TensorTile(
+            16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT, by_default=True
+        ),
         TensorTile(16, 8, 16, (HALF,), (FLOAT,), packed=2, needs="reassociate", result=ANY_ORDER),
         TensorTile(16, 8, 8, (FLOAT,), (FLOAT,), split=True, needs="fast", result=NEAR),
     )

@@ -25,7 +25,8 @@ SWIZZLE = 8
 
 def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
     """The product of tiles by which tensor units could compute a nest: two operands in register
-    tiles, for which the user asks for them, and for nothing else. None where they cannot."""
+    tiles, for which the user asks for nothing else, and does not forbid it. None where they cannot,
+    or do so only where the user asks for them."""
     free = replace(
         asked,
         reassociate=False,
@@ -35,14 +36,15 @@ def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
         relayout=None,
         fp=CONTRACT,
     )
-    if not asked.tensor_units or free != PLAIN or asked.relayout:
+    if asked.tensor_units is False or free != PLAIN or asked.relayout:
         return None
-    choice = as_multiplied(choice, asked)
+    choice = as_multiplied(choice, replace(asked, tensor_units=True))
     whole = all(not s.converted and s.tiled for s in choice.stages)
     flat = len(nest.parallel) == 2 and len(choice.strips) == 1 and len(choice.stages) == 2
     if not (choice.has("register tile") and flat and whole):
         return None
-    return tensor_tile(choice, asked)
+    tile = tensor_tile(choice, asked)
+    return tile if asked.tensor_units or (tile is not None and tile.by_default) else None
 
 
 def tensor_tile(choice: Choice, asked: Options) -> TensorTile | None:

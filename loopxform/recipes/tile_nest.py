@@ -23,6 +23,7 @@ from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.indexed_arrays import in_local_columns
 from loopxform.recipes.latency_hiding import in_registers, wanted
 from loopxform.recipes.operand_packing import (
     PackedOperands,
@@ -221,9 +222,10 @@ def _in_shapes(
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
     """The nest in tiles that tensor units compute, in several shapes where sizes are not known;
     None where they cannot, or the profile has none."""
-    tile, choice = multiplied(nest, choice, asked), as_multiplied(choice, asked)
+    tile = multiplied(nest, choice, asked)
     if tile is None:
         return None
+    choice = as_multiplied(choice, replace(asked, tensor_units=True))
     alone, needs = nest.alone(), demand(nest, choice, moved=True)
     found, counts = tensor_shapes(choice, needs, limits, nest.parallel, tile.name), trips(nest)
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
@@ -388,6 +390,7 @@ def _mapped(
     if isinstance(mapped, Uncopied):
         return mapped
     in_item_registers(w, limits)
+    in_local_columns(w, limits)
     text = "; ".join(x for x in (reason, mapped.remark) if x)
     fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
     return Tiled(

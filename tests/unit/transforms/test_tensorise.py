@@ -187,17 +187,16 @@ def default(text: str, options: Options = ASKED) -> Derivation:
         (PRODUCT, ASKED, True),
         (UPDATE, ASKED, True),
         (FIXED, ASKED, True),
-        (PRODUCT, Options(), False),
+        (PRODUCT, Options(), True),
         (PRODUCT, Options(tensor_units=False), False),
-        (PRODUCT, ASKED.within(PERMITTED["strict"]), False),
-        (MM, ASKED, False),
-        (SCALED, ASKED, False),
+        (PRODUCT, Options().within(PERMITTED["strict"]), False),
+        (MM, Options(), False),
+        (SCALED, Options(), False),
+        (MIXED, Options(), False),
         (MIXED, ASKED, True),
     ],
 )
-def test_units_for_doubles_where_they_are_asked_for(
-    text: str, options: Options, units: bool
-) -> None:
+def test_the_profile_has_units_for_doubles(text: str, options: Options, units: bool) -> None:
     assert bool(emit.kernel(default(text, options)).tile_products) == units
 
 
