@@ -19,7 +19,6 @@ from typing import Any, cast
 
 from loopxform import trace
 from loopxform.errors import UsageError
-from loopxform.ir.tensor_tiles import TENSOR_TILES
 from loopxform.nearest import did_you_mean
 from loopxform.targets.copies import Copies
 from loopxform.targets.target import GENERIC, THRESHOLDS, Costs, Limits, unmeasured
@@ -209,7 +208,11 @@ def _tensor_tiles(path: str, key: str, value: object) -> tuple[tuple[str, tuple[
 def _are_tensor_tiles(row: tuple[str, object]) -> bool:
     name, tiles = row
     texts = isinstance(tiles, list) and all(isinstance(x, str) for x in tiles)
-    return name in TENSOR_TILES and texts and all(map(_TENSOR.fullmatch, cast(list[str], tiles)))
+    return (
+        bool(_PRODUCT.fullmatch(name))
+        and texts
+        and all(map(_TENSOR.fullmatch, cast(list[str], tiles)))
+    )
 
 
 def _groups(path: str, key: str, value: object) -> tuple[str, ...]:
@@ -271,6 +274,7 @@ _is_tile = re.compile(
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
 _SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")
 _TENSOR = re.compile(r"([1-9]\d*x[1-9]\d* ){2}[1-9]\d*x[2-9]")
+_PRODUCT = re.compile(r"([1-9]\d*x){2}[1-9]\d*")
 _GROUP = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,2}")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))

@@ -14,6 +14,7 @@ from loopxform.codegen import emit
 from loopxform.errors import TransformError
 from loopxform.floating_point import PERMITTED
 from loopxform.frontend import parse_file
+from loopxform.ir.tensor_tiles import TENSOR_TILES
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
@@ -60,6 +61,10 @@ STEP = "tensorise k 16x8x32"
 def mapped(text: str, options: Options, sizes: dict[str, int]) -> Derivation:
     (fn,) = parse_file("f.c", text=text).unit.functions
     return tile(fn, SIZES | sizes, "register", H100, options=options).derivation
+
+
+def test_the_profile_has_tiles_for_every_product() -> None:
+    assert dict(H100.tensor_tiles).keys() == TENSOR_TILES.keys()
 
 
 def test_kernel_of_words(golden: Golden) -> None:
