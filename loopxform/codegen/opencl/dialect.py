@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from loopxform.codegen.cexpr import Dialect, expr
 from loopxform.codegen.opencl import atomics
-from loopxform.codegen.opencl.launch import LocalTile
+from loopxform.codegen.opencl.local_tile import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Assign, Const, Expr, Load

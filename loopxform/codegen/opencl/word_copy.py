@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.opencl.dialect import KernelDialect
-from loopxform.codegen.opencl.launch import LocalTile
+from loopxform.codegen.opencl.local_tile import LocalTile
 from loopxform.codegen.opencl.vector_moves import LOAD
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, Load, Var
 from loopxform.ir.visit import substitute

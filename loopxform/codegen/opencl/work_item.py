@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from loopxform.codegen import cexpr
 from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
-from loopxform.codegen.opencl.launch import Blocks, LocalTile, Mapping, ThreadLoop
+from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
+from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
