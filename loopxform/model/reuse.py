@@ -62,7 +62,8 @@ class Stage:
     tiled loops that are spread over work-items to which it is invariant, `kept` those over the
     elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy,
     `across` that neighbours do not read along it. Its elements have that type, `converted` if it is
-    not the array's. Its rows are `moved` for tensor units, in place of being padded."""
+    not the array's, which is `source`. Its rows are `moved` for tensor units, in place of being
+    padded."""
 
     array: str
     loop: str
@@ -76,6 +77,7 @@ class Stage:
     type: Scalar
     scalars: frozenset[str]
     converted: bool = False
+    source: Scalar | None = None
     across: bool = False
     moved: bool = False
 
@@ -279,7 +281,9 @@ class Facts:
         )
         kind = read_as(fn, (self.nest.outermost,), first.array)
         often = stage.reuse(dict.fromkeys(NAMES, 8)) >= OFTEN
-        return replace(stage, type=kind, converted=True) if kind != stage.type and often else stage
+        if kind == stage.type or not often:
+            return stage
+        return replace(stage, type=kind, converted=True, source=stage.type)
 
     def _counts(self, r: Read, dims: tuple[Dim, ...]) -> dict[str, Factors]:
         """How many values each loop takes while a copy is in use."""

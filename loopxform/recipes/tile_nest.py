@@ -34,7 +34,13 @@ from loopxform.recipes.private_arrays import in_item_registers
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
-from loopxform.recipes.tensor_units import by_tensor_units, is_tensorised, multiplies_tiles
+from loopxform.recipes.tensor_units import (
+    as_multiplied,
+    by_tensor_units,
+    is_tensorised,
+    multiplied,
+    tensor_tile,
+)
 from loopxform.recipes.variants import (
     ALWAYS,
     Draft,
@@ -216,10 +222,12 @@ def _in_shapes(
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
     """The nest in tiles that tensor units compute, in several shapes where sizes are not known;
     None where they cannot, or the profile has none."""
-    if not multiplies_tiles(nest, choice, asked):
+    tile = multiplied(nest, choice, asked)
+    if tile is None:
         return None
+    choice = as_multiplied(choice, replace(asked, tensor_units=True))
     alone, needs = nest.alone(), demand(nest, choice, moved=True)
-    found, counts = tensor_shapes(choice, needs, limits, nest.parallel), trips(nest)
+    found, counts = tensor_shapes(choice, needs, limits, nest.parallel, tile.name), trips(nest)
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     known = [n for n in counts.values() if n is not None]
     if found and len(known) == len(counts):
@@ -227,8 +235,9 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
         found, when = [found[quickest(*times, known_iterations(nest))]], [()]
     if not found or when is None:
         return None
+    ways = [by_tensor_units(asked, tile, t.buffers) for t in found]
     done = possible(
-        lambda: [_in_registers(alone, t.sizes, limits, by_tensor_units(asked, t)) for t in found],
+        lambda: [_in_registers(alone, t.sizes, limits, way) for t, way in zip(found, ways)],
         *(TransformError, LimitError, UnsupportedC),
     )
     if isinstance(done, LoopxformError) or not all(is_tensorised(x.derivation) for x in done):
@@ -237,7 +246,7 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
         Draft(f"{t.label}, tensor units", d.derivation, d.group, cost=t.shape.cost)
         for d, t in zip(done, found)
     ]
-    options = wanted(by_tensor_units(asked, found[0]), limits, done[0].choice)
+    options = wanted(ways[0], limits, done[0].choice)
     derivation = dispatched(nest, variants(drafts, options, when))
     return replace(done[0], derivation=derivation, nest=nest)
 
@@ -329,7 +338,7 @@ def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options:
     """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
     found, problem = choices(inside, "register", limits, kept=sizes["Rx"] > 1, few=False)
-    for choice in found:
+    for choice in (as_multiplied(c, options) for c in found):
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
         done = possible(partial(_copied, choice, mapped), TransformError)
@@ -349,6 +358,7 @@ def _apply(
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
     copying = copies_pay(nest, limits) if options.pack is None else None
+    choice = as_multiplied(choice, options)
     options = wanted(options, limits, choice)
     done = _mapped(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):
@@ -367,7 +377,8 @@ def _mapped(
     reason: str = "",
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit."""
-    needs = demand(nest, choice, options.stages or 1, moved=bool(options.tensor_units))
+    units = bool(options.tensor_units) and tensor_tile(choice, options) is not None
+    needs = demand(nest, choice, options.stages or 1, moved=units)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))
     fitting.require(sizes, choice.names, needs, limits)

@@ -190,8 +190,9 @@ class Limits:
     room for it.
     Rows that fit the first of `row_tiles` (rows, and words of all arrays for each; work-items along
     rows and across) are copied through local memory where a work-item runs an iteration.
-    Products of doubles are computed by tensor units in one of the `tensor_tiles`: work-items,
-    elements of each, terms and buffers. The host tries whether the device has such units.
+    Products are computed by tensor units in one of the `tensor_tiles` (by the names that
+    `ir.tensor_tiles` has): work-items, elements of each, terms and buffers. The host tries whether
+    the device has such units.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -231,7 +232,7 @@ class Limits:
     search_parts: tuple[int, ...] = (1 << 22, 1 << 26)
     row_registers: tuple[str, ...] = ()
     row_tiles: tuple[str, ...] = ()
-    tensor_tiles: tuple[str, ...] = ()
+    tensor_tiles: tuple[tuple[str, tuple[str, ...]], ...] = ()
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.codegen.host.embedded import rows
+from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.ir.device_facts import WARP
+from loopxform.ir.tensor_tiles import Instruction
 from loopxform.records import record
 from loopxform.targets.copies import Copies
 from loopxform.targets.target import GENERIC
@@ -129,23 +132,17 @@ def text(
     asks_warp: bool = False,
     has_matrices: bool = False,
     has_loops_in_order: bool = False,
-    multiplies_tiles: bool = False,
+    tile_products: Sequence[Instruction] = (),
     copies: Copies = GENERIC.copies,
 ) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    lines = rows(tensor_probe()) if multiplies_tiles else ()
+    lines = rows(tensor_probe(tile_products)) if tile_products else ()
     asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, copies
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
-
-
-def tensor_probe() -> str:
-    """The program of the kernel that compares products of tiles with fused multiply-adds:
-    `lx_tiles` counts for each work-item how many of its results differ."""
-    return render.fill("tensor_probe.cl.j2")
 
 
 def key(source: str) -> str:
