@@ -96,6 +96,7 @@ def runtime(version: str, entries: Sequence[Entry], copies: Copies = GENERIC.cop
         has_matrices=any(e.host.rows for e in entries),
         has_loops_in_order=any(e.host.in_order for e in entries),
         multiplies_tiles=any(e.host.multiplies_tiles for e in entries),
+        shares=any(e.host.shares for e in entries),
         copies=copies,
     )
 
