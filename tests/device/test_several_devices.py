@@ -1,5 +1,5 @@
-"""Launches that several devices of one machine share: results are those of the user's C whatever the
-sizes are, whichever call fails, and however many threads call. The devices are PoCL's."""
+"""Launches that several devices share: results are those of the user's C whatever the sizes are,
+whichever call fails, and however many threads call. The devices are PoCL's."""
 
 from __future__ import annotations
 
@@ -97,10 +97,17 @@ static int wrong(int n, int m, int turn)
 }}
 """
 EACH = """
-int main(void)
+int main(int argc, char **argv)
 {{
   int sizes[][2] = {{ {sizes} }}, found = 0;
-  for (int which = 0; which < {count}; which++)
+  static float kept[ROOM];
+  if (argc > 1 && *argv[1] == 'k') {{
+    loopxform_enter(kept, sizeof kept);
+    sums(64, 64, kept, kept + 64 * 64);
+    loopxform_exit(kept, sizeof kept, 1);
+    return 0;
+  }}
+  for (int which = argc > 1 ? {count} - 1 : 0; which < {count}; which++)
     for (int turn = 0; turn < 3; turn++)
       found += wrong(sizes[which][0], sizes[which][1], turn);
   loopxform_release();
@@ -168,11 +175,19 @@ def test_results_are_those_of_the_loops(app: Path, settings: dict[str, str]) -> 
     assert shared == set(CALLS)
 
 
-def test_the_default_is_one_device(app: Path) -> None:
-    done = run_it(app, whole=True, LOOPXFORM_VERBOSE="1", POCL_DEVICES=TWO["POCL_DEVICES"])
-    assert done.returncode == 0
-    assert "on the device" in done.stderr
-    assert "device 1" not in done.stderr
+@pytest.mark.parametrize(
+    ("given", "settings"),
+    [
+        pytest.param("", {"POCL_DEVICES": TWO["POCL_DEVICES"]}, id="the default"),
+        pytest.param("", {**TWO, "LOOPXFORM_DEVICES": "1"}, id="a list of one"),
+        pytest.param("kept", TWO, id="arrays that stay on a device"),
+    ],
+)
+def test_one_device(app: Path, given: str, settings: dict[str, str]) -> None:
+    done = run_it(app, given, whole=True, LOOPXFORM_VERBOSE="1", **settings)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert ": on the device" in done.stderr
+    assert " groups on device " not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -188,7 +203,7 @@ def test_the_default_is_one_device(app: Path) -> None:
 )
 def test_what_cannot_be(app: Path, wanted: str, named: str, why: str) -> None:
     more = {**TWO, "LOOPXFORM_DEVICES": wanted, "LOOPXFORM_DEVICE": named}
-    done = run_it(app, **more)
+    done = run_it(app, "last", **more)
     expected = f"loopxform: LOOPXFORM_DEVICES={wanted}: {why}; one device is used\n"
     assert (done.returncode, done.stderr) == (0, expected)
 
@@ -198,12 +213,38 @@ static int differs(void) { return wrong(70, 33, 1); }
 """
 
 
+SOME = """
+int main(void)
+{
+  int found = 0;
+  for (long from = 1; from < 160; from += 5) {
+    failing_start(from, from);
+    found += differs();
+    loopxform_release();
+    found += failing_live() != 0;
+  }
+  return found;
+}
+"""
+
+
+def _failing(folder: Path, name: str, main: str) -> Path:
+    _built(folder, "")
+    return link(folder, "nests", _caller(FAILING_CALL, (name,)) + SHIMMED + main, NAMES)
+
+
 @pytest.mark.parametrize("name", ["sums", pytest.param("steps", marks=pytest.mark.slow)])
-def test_calls_that_fail(tmp_path: Path, name: str) -> None:
-    """Whichever call it is: a device that fails is left out, or the loops run on the host."""
-    _built(tmp_path, "")
-    app = link(tmp_path, "nests", _caller(FAILING_CALL, (name,)) + SHIMMED + FAILING, NAMES)
-    judge(run_it(app, **TWO), 60)
+def test_some_calls_that_fail(tmp_path: Path, name: str) -> None:
+    """A device that fails is left out, or the loops run on the host."""
+    done = run_it(_failing(tmp_path, name, SOME), whole=True, LOOPXFORM_VERBOSE="1", **TWO)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert " groups on device 1 " in done.stderr
+    assert "device 1 is left out" in done.stderr
+
+
+@pytest.mark.slow
+def test_each_call_that_fails(tmp_path: Path) -> None:
+    judge(run_it(_failing(tmp_path, "sums", FAILING), **TWO), 60)
 
 
 @pytest.mark.slow

@@ -8,10 +8,15 @@ from deriving import derived
 from loopxform.codegen import emit
 from loopxform.codegen.host import control
 
-ROWS = "void f(int n, int m, float a[restrict n][m], float b[restrict n][m], int k[restrict n])\n{\n"
-NEST = (
-    "  for (int i = 1; i < n - 1; i++)\n    for (int j = 0; j < m; j++)\n      b[i][j] = a[i - 1][j];\n"
-)
+ROWS = """
+void f(int n, int m, float a[restrict n][m], float b[restrict n][m], int k[restrict n])
+{
+"""
+NEST = """
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 0; j < m; j++)
+      b[i][j] = a[i - 1][j];
+"""
 BY_ROWS = ("parallelise i", "stripmine i 4", "map ii group.x", "map i thread.x")
 BY_BOTH = (
     *("parallelise i", "parallelise j", "stripmine i 4", "stripmine j 8", "interchange i jj"),
