@@ -172,6 +172,7 @@ def write(
         asks_warp=asks_warp,
         has_loops_in_order=bool(plan.in_order),
         tile_products=plan.tile_products,
+        shares=plan.shares,
         copies=copies,
     )
     parts = {"entry": entry(plan), "runtime": above, "header": first}

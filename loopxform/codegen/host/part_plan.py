@@ -132,6 +132,11 @@ class HostPlan:
         return not (self.ends or self.rows)
 
     @property
+    def shares(self) -> bool:
+        """Whether devices may share a launch."""
+        return any("lx_split(" in line for line in self.control)
+
+    @property
     def source(self) -> str:
         """The name of the user's file, without its ending."""
         return Path(self.origin).stem
