@@ -141,6 +141,25 @@ STYLES: dict[str, tuple[str, str, str]] = {
         if (r < cut) { s += d * r; t += e * r; } } p[i] = s; q[i] = t; }""",
         "1-d",
     ),
+    "a break at a length": (
+        LENGTHS,
+        f"""{ROWS} {{ float s = 0; for (int k = 0; k < u; k++) {{ if (k >= len[i]) break;
+        s += a[i][k] * b[k][j]; }} c[i][j] = s; }}""",
+        "register",
+    ),
+    "steps in conditions": (
+        PLAIN,
+        """int i, j, k; for (i = n; --i >= 0; ) for (j = m; --j >= 0; ) { float s = 0;
+        for (k = u; --k >= 0; ) s += a[i*u + k] * b[k*m + j]; c[i*m + j] = s; }""",
+        "register",
+    ),
+    "coordinates in one array": (
+        "int n, float cut, const float *x, const float *y, float *p",
+        """for (int i = 0; i < n; i++) { p[i] = cut; for (int j = 0; j < n; j++) {
+        if (i == j) continue; float d = x[3*i] - x[3*j], e = x[3*i + 1] - x[3*j + 1],
+        f = x[3*i + 2] - x[3*j + 2]; p[i] += y[j] * (d*d + e*e + f*f); } }""",
+        "1-d",
+    ),
     "backwards, without a sign": (
         SHAPED.replace("int", "unsigned"),
         """for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) { float s = 0;
@@ -217,7 +236,15 @@ def test_tiled_bit_identical_to_the_c_program(name: str) -> None:
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize(
-    "name", ["cursors", "backwards, without a sign", "all but one", "windows cut at the edge"]
+    "name",
+    [
+        "cursors",
+        "a break at a length",
+        "coordinates in one array",
+        "backwards, without a sign",
+        "all but one",
+        "windows cut at the edge",
+    ],
 )
 def test_touches_only_what_the_c_program_touches(name: str) -> None:
     p, sizes = plan(name), {"n": 9, "m": 7, "u": 6, "h": 9, "w": 11, "cut": 900.0}

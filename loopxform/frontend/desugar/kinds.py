@@ -32,6 +32,15 @@ def kind(d: c_ast.Decl) -> Kind:
     return "other"
 
 
+def element_kind(d: c_ast.Decl) -> Kind:
+    """The kind of what a pointer or an array of one dimension has for elements."""
+    t = d.type.type if isinstance(d.type, c_ast.PtrDecl | c_ast.ArrayDecl) else None
+    names = getattr(t.type, "names", None) if isinstance(t, c_ast.TypeDecl) else None
+    if not isinstance(t, c_ast.TypeDecl) or names is None or {"volatile", "_Atomic"} & {*t.quals}:
+        return "other"
+    return kind(c_ast.Decl(d.name, d.quals, [], [], [], t, None, None))
+
+
 def once(node: c_ast.FuncDef) -> Mapping[str, c_ast.Decl]:
     """The parameters and locals of a function whose names it declares once."""
     found = [d for d in every(node) if isinstance(d, c_ast.Decl) and d.name]
