@@ -3,6 +3,7 @@ user's C does, and touch nothing else."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from time import process_time
 
@@ -32,6 +33,9 @@ PLAIN = "int n, int m, int u, const float *a, const float *b, float *c"
 SHAPED = "int n, int m, int u, const float a[n][u], const float b[u][m], float c[n][m]"
 LENGTHS = f"{SHAPED}, const int len[n]"
 IMAGE = "int h, int w, const float *in, const float *f, float *out"
+BOXES = (
+    "int n, int m, int u, int rows, const float x[rows][m], const float h[n][m], float out[n][m]"
+)
 POINTS = "int n, float cut, const float *x, const float *y, const float *z, float *p, float *q"
 ROWS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
 SUM = "for (int k = 0; k < u; k++) s += a[i*u + k] * b[k*m + j];"
@@ -160,6 +164,30 @@ STYLES: dict[str, tuple[str, str, str]] = {
         f = x[3*i + 2] - x[3*j + 2]; p[i] += y[j] * (d*d + e*e + f*f); } }""",
         "1-d",
     ),
+    "boxes that data name": (
+        f"{BOXES}, const int ps[u][n], const int js[n]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { float s = 0;
+        for (int k = 0; k < u; k++) { int p; if (0 < k) p = ps[k][i]; else p = i;
+        int row = js[p]; for (int e = 0; e < m; e++) s += h[i][j] * x[row][e]; }
+        out[i][j] = s; }""",
+        "1-d",
+    ),
+    "boxes along the fast loop": (
+        f"{BOXES}, const int ps[u][m], const int js[m]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { float s = 0;
+        for (int k = 0; k < u; k++) { int p = 0 < k ? ps[k][j] : j, row = js[p];
+        for (int e = 0; e < m; e++) { float d = h[i][j] - x[row][e]; s += d * d; } }
+        out[i][j] = s; }""",
+        "1-d",
+    ),
+    "neighbours of boxes": (
+        "int n, int m, int u, const int ps[n][u], const float x[n][m], float out[n][m]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { float s = 0;
+        for (int k = 0; k < u; k++) { int b = k > 0 ? ps[i][k] : i;
+        for (int e = 0; e < m; e++) { float d = x[i][j] - x[b][e]; s += d * d; } }
+        out[i][j] = s; }""",
+        "1-d",
+    ),
     "backwards, without a sign": (
         SHAPED.replace("int", "unsigned"),
         """for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) { float s = 0;
@@ -200,7 +228,7 @@ TILES = {
     "1-d": {"Tx": 8, "Tk": 8},
     "stencil": {"Ty": 2, "Tx": 8, "Ry": 2},
 }
-LENGTH = {"len": Wanted("0", "60")}
+INPUTS = {"len": Wanted("0", "60"), "js": Wanted("0", "rows"), "ps": Wanted("0", "n")}
 
 
 def text(name: str) -> str:
@@ -216,18 +244,28 @@ def plan(name: str) -> Plan:
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 
+def given_arrays(name: str) -> dict[str, Wanted] | None:
+    """The values of arrays that say how long rows are, or which one is meant."""
+    params = STYLES[name][0]
+    found = {k: v for k, v in INPUTS.items() if re.search(rf"\b{k}\b", params)}
+    return {**found, "ps": Wanted("0", "m")} if "js[m]" in params else found or None
+
+
 def numbers(name: str) -> list[dict[str, int | float]]:
     """Sizes, and the other numbers of the function."""
     p = plan(name)
     own = {x.name for x in p.start.objects if not x.array}
     every = SIZES["h" if "h" in own else "n"]
-    return [{k: v for k, v in {**s, "cut": 900.0, "beta": 0.5}.items() if k in own} for s in every]
+    return [
+        {k: v for k, v in {**s, "cut": 900.0, "beta": 0.5, "rows": 4}.items() if k in own}
+        for s in every
+    ]
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", STYLES)
 def test_tiled_bit_identical_to_the_c_program(name: str) -> None:
-    inputs = LENGTH if "len[" in text(name) else None
+    inputs = given_arrays(name)
     assert_runs_agree(plan(name), CSource(text=text(name)), numbers(name), 3, inputs=inputs)
     if "beta" in text(name) and "return" not in STYLES[name][1]:
         zero = [{**s, "beta": 0.0} for s in numbers(name)]
@@ -247,9 +285,9 @@ def test_tiled_bit_identical_to_the_c_program(name: str) -> None:
     ],
 )
 def test_touches_only_what_the_c_program_touches(name: str) -> None:
-    p, sizes = plan(name), {"n": 9, "m": 7, "u": 6, "h": 9, "w": 11, "cut": 900.0}
+    p, sizes = plan(name), {"n": 9, "m": 7, "u": 6, "h": 9, "w": 11, "cut": 900.0, "rows": 5}
     given = {k: v for k, v in sizes.items() if k in {x.name for x in p.start.objects}}
-    inputs = LENGTH if "len[" in text(name) else None
+    inputs = given_arrays(name)
     report = simulate(p, arguments(p.start, given, 1, inputs))
     assert report.clean, report.findings
 

@@ -245,13 +245,13 @@ def _loaded(s: Stmt, decl: Decl) -> tuple[Stmt, ...]:
     if not (isinstance(s, Copy) and s.target == decl.name):
         return (s,)
     loaded = []
-    for at in product(*(range(value_of(e) or 0) for e in decl.shape)):
-        own = iter(at)
+    for place in product(*(range(value_of(e) or 0) for e in decl.shape)):
+        own = iter(place)
         source = tuple(
             x.lo if x.size is None else Bin("+", x.lo, Const(next(own))) for x in s.slices
         )
-        target = Load(s.target, tuple(map(Const, at)))
-        label = f"load_{s.source}_{'_'.join(map(str, at))}"
+        target = Load(s.target, tuple(map(Const, place)))
+        label = f"load_{s.source}_{'_'.join(map(str, place))}"
         loaded.append(
             Assign(
                 target, Load(s.source, tuple(map(simplify, source))), label=label, origin=s.origin
