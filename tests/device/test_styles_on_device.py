@@ -188,6 +188,14 @@ STYLES: dict[str, tuple[str, str, str]] = {
         out[i][j] = s; }""",
         "1-d",
     ),
+    "once Fortran": (
+        PLAIN,
+        """static int i__, j, l; static float temp; a -= 1 + n; b -= 1 + u; c -= 1 + n;
+        for (j = 1; j <= m; ++j) { for (i__ = 1; i__ <= n; ++i__) { temp = 0.f;
+        for (l = 1; l <= u; ++l) { temp += a[i__ + l * n] * b[l + j * u]; }
+        c[i__ + j * n] = temp; } }""",
+        "register",
+    ),
     "backwards, without a sign": (
         SHAPED.replace("int", "unsigned"),
         """for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) { float s = 0;
