@@ -53,10 +53,19 @@ def _stays(s: c_ast.Node, scope: Scope, fixed: Set[str] | None) -> c_ast.Node | 
             left = [x for x in statements(leave) if not isinstance(x, c_ast.EmptyStatement)]
             if len(left) != 1 or not isinstance(left[0], c_ast.Break):
                 return None
-            plain = all(_is_integer(x, scope, fixed) for x in (cond.left, cond.right))
+            sides = (cond.left, cond.right)
+            plain = all(_is_integer(x, scope, fixed) for x in sides)
+            if any(isinstance(x, c_ast.ArrayRef) for x in every(cond)):
+                plain = plain and fixed is not None and _is_bound(*sides, fixed)
             return build.binary(_OPPOSITE[op], cond.left, cond.right) if plain else None
         case _:
             return None
+
+
+def _is_bound(left: c_ast.Node, right: c_ast.Node, fixed: Set[str]) -> bool:
+    """Whether one side is a variable that changes, the other one stays the same."""
+    pairs = ((left, right), (right, left))
+    return any(isinstance(a, c_ast.ID) and a.name not in fixed >= mentioned(b) for a, b in pairs)
 
 
 def _is_integer(x: c_ast.Node, scope: Scope, fixed: Set[str] | None) -> bool:

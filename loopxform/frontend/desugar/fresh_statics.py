@@ -119,7 +119,9 @@ class _Flow:
     def _calls(self, node: c_ast.Node) -> bool:
         """Whether a function is called that may call others of the program."""
         calls = (x for x in every(node) if isinstance(x, c_ast.FuncCall))
-        return not all(isinstance(x.name, c_ast.ID) and self.is_harmless(x.name.name) for x in calls)
+        return not all(
+            isinstance(x.name, c_ast.ID) and self.is_harmless(x.name.name) for x in calls
+        )
 
     def _value(self, e: c_ast.Node, done: Names) -> Names:
         match e:
