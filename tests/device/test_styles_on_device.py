@@ -300,6 +300,24 @@ def test_touches_only_what_the_c_program_touches(name: str) -> None:
     assert report.clean, report.findings
 
 
+FLAT = {
+    "memset": "memset(c, 0, sizeof(float) * n * m);",
+    "loop": "for (int t = 0; t < n * m; t++) c[t] = a[0] + t;",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", FLAT)
+def test_a_matrix_that_is_filled_flat_in_front(name: str) -> None:
+    nest = "for (int i = 0; i < n; i++) for (int k = 0; k < u; k++) { float t = a[i*u + k];"
+    nest += " for (int j = 0; j < m; j++) c[i*m + j] += t * b[k*m + j]; }"
+    whole = f"#include <string.h>\nvoid f({PLAIN})\n{{\n  {FLAT[name]}\n  {nest}\n}}\n"
+    done = lx.loads(whole)["f"].offload(contract=False, Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
+    assert [p.tiled.recipe for p in done.parts if p.tiled][-1] == "register"
+    made = emit.kernel(done.derivation, fp=SEPARATE)
+    assert_runs_agree(made, CSource(text=whole), [dict(s) for s in SIZES["n"]], 5)
+
+
 OVERLAPPING = """\
 void f(int n, int m, int len[n], const int b[m], int *c)
 {
