@@ -57,10 +57,11 @@ def _is_open(p: Param) -> bool:
 
 
 def _is_named_by_data(fn: Function, p: Param) -> bool:
-    """Whether an array has rows of a number that no loop runs to."""
+    """Whether a matrix has rows of a number that no loop runs to. (Of elements there may be none:
+    sparse rows that are empty.)"""
     bounds = frozenset(n for s in loops(fn) for e in (s.loop.lo, s.loop.hi) for n in names(e))
     match p.shape:
-        case (Var(rows), *_):
+        case (Var(rows), _, *_):
             return p.array and rows not in bounds
         case _:
             return False
