@@ -9,14 +9,14 @@ automatic loop tiling.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from math import prod
 
 from loopxform.analysis.invariance import Invariance, Read, invariance
 from loopxform.ir.affine import poly
-from loopxform.ir.nodes import For
+from loopxform.ir.nodes import Assign, For, If, Stmt, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names
@@ -240,10 +240,22 @@ class Facts:
         return bool(over) and not BoundingBox(loop.var, over).check(fn)
 
     def _scalars(self, r: Read) -> frozenset[str]:
-        """Names in the subscripts that the nest itself computes."""
+        """Names in the subscripts that the nest itself computes, and those these are made of."""
         loops = {*self.nest.parallel, *(x.var for x in r.loops)}
-        found = frozenset(n for i in r.index for n in names(i))
-        return (found & frozenset(self.invariance.values)) - loops
+        own = frozenset(self.invariance.values) - loops
+        found, more = frozenset[str](), frozenset(n for i in r.index for n in names(i)) & own
+        while more - found:
+            found |= more
+            more = frozenset(n for x in found for n in self._made_of.get(x, ())) & own
+        return found
+
+    @cached_property
+    def _made_of(self) -> Mapping[str, frozenset[str]]:
+        """What is read where each scalar of the nest is set, and by the conditions around."""
+        out: dict[str, frozenset[str]] = {}
+        for name, used in _settings(self.nest.innermost.body, frozenset()):
+            out[name] = out.get(name, frozenset()) | used
+        return out
 
     def _together(self, a: Read, b: Read) -> bool:
         """Whether one box serves both: they differ by numbers only, in the same loops."""
@@ -313,3 +325,18 @@ class Facts:
         for factors in self._inside(r, self.home(r)).values():
             found += factors
         return tuple(found)
+
+
+def _settings(
+    body: tuple[Stmt, ...], around: frozenset[str]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """The scalars that statements set, and the names in what they say and in the conditions around
+    them."""
+    for s in body:
+        match s:
+            case Assign(Var(name), value):
+                yield name, names(value) | around
+            case If(cond, then, orelse):
+                yield from _settings((*then, *orelse), around | names(cond))
+            case For():
+                yield from _settings(s.body, around)

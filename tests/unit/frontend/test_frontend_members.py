@@ -198,3 +198,20 @@ void all(int n, float *x, float *y, int *tag, float v[][3], float *re, float *im
     Library(CSource(text=source), [functions["all"]]).run("all", {"n": 9, **given})
     for name, value in mine.items():
         np.testing.assert_equal(value, given[name.rpartition(".")[2]])
+
+
+INLINED = [
+    ("static void put(M *m, int i) { m->a[i * m->cols] = 1; }", "c.a[i, 0] = 1"),
+    ("static void put(M *m, int i) { m->a[i] = m->cols; m->cols += 1; }", "c.a[i] = c.cols[0]"),
+    ("static void put(M *m, int i) { m[0].a[i] = m[0].cols; }", "c.a[i] = c.cols[0]"),
+    ("static void put(M *m, int i) { m->a[i] = m->cols; ((O *)m)->cols = i; }", "c.cols[0]"),
+]
+
+
+@pytest.mark.parametrize(("callee", "reads"), INLINED)
+def test_members_behind_parameters_of_inlined_functions(callee: str, reads: str) -> None:
+    text = f"""
+    typedef struct {{ int rows, cols; double *a; }} M; typedef struct {{ int cols, rows; }} O;
+    {callee}
+    void f(M *c, int n) {{ for (int i = 0; i < n; i++) put(c, i); }}"""
+    assert reads in listing(parsed(text).unit.functions[-1])
