@@ -129,8 +129,8 @@ def one_nest(
         done = tiled() if strict else possible(tiled, TransformError)
         if isinstance(done, Tiled):
             return replace(done, asked=recipe is not None, refused=refused)
-        problem = done.message
-        refused = (*refused, (choice.recipe, problem))
+        problem = done.message if strict else done.obstacles[0].message
+        refused = (*refused, (choice.recipe, done.message))
     if strict:
         help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)

@@ -49,6 +49,7 @@ from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import misplaced, unread
 from loopxform.frontend.pragmas.directives import directive_of
 from loopxform.frontend.pragmas.permits import permits
+from loopxform.frontend.syntax.layouts import USUAL, Layouts
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import every
 from loopxform.frontend.text.promises import promised
@@ -109,7 +110,7 @@ def lower_file(
     places: Places,
     *,
     text: str = "",
-    plain_layout: bool = True,
+    layouts: Layouts = USUAL,
     strict_aliasing: bool = True,
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
@@ -117,7 +118,7 @@ def lower_file(
     has_matrices: bool = False,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
-    preprocessed one, `plain_layout` says that nothing in it changes the layout of types,
+    preprocessed one, `layouts` says which of its types lie in memory as usual,
     `strict_aliasing` that the compiler tells objects apart by their types; `parts` are functions
     made of statements of others, which they name: no others are lowered then. `around` is that of
     the whole file where some of its functions are but declared in `ast`; functions
@@ -133,7 +134,7 @@ def lower_file(
     scope = FileScope(
         around.obstacles,
         around.hidden.with_parts(parts),
-        plain_layout=plain_layout,
+        layouts=layouts,
         strict_aliasing=strict_aliasing,
         only_judged=only_judged,
         has_matrices=has_matrices,

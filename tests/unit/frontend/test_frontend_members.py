@@ -128,10 +128,27 @@ def test_structs_that_may_lie_otherwise_are_not_written() -> None:
         "#pragma pack(1)\nstruct P { char c; int x; };",
         "struct P { long double c; int x; };",
         "union U { int i; }; struct P { union U u; int x; };",
+        "enum __attribute__((packed)) E { A }; struct P { enum E c; int x; };",
+        "typedef int I __attribute__((aligned(16))); struct P { char c; I x; };",
+        "struct Q { char c; int i; } __attribute__((packed)); struct P { struct Q q; int x; };",
+        "struct __attribute__((unused)) P { char c; int x; } __attribute__((packed)) *first;",
     ):
         fn = parsed(f"{odd} \n void f(struct P *p) {{ p[1].x = 1; }}").unit.functions[0]
         with pytest.raises(EmitError, match="lies in memory is not known"):
             program.function_text(fn)
+
+
+def test_what_is_packed_elsewhere_leaves_a_struct_as_it_is() -> None:
+    fn = parsed(
+        "enum __attribute__((packed)) E { A, B };\n"
+        "static float table[4] __attribute__((aligned(64)));\n"
+        "struct Q { char c; int i; } __attribute__((packed));\n"
+        "struct P { char c; int x; };\n"
+        "void g(void) { struct __attribute__((packed)) L { char c; } l; }\n"
+        "void f(struct P *p) { p[1].x = 1; }"
+    ).unit.functions[-1]
+    assert [m.offset for m in fn.structs[0].type.members] == [0, 4]
+    program.function_text(fn)
 
 
 def test_structs_as_c() -> None:
