@@ -53,6 +53,13 @@ TEXTS = {
       for (int t = 0; t < T; t++) {{
         {INNER} B[i][j] = A[i][j - 1] / ((A[i][j + 1] & 7) + 1) + A[i + 1][j];
         {INNER} A[i][j] = B[i][j] & 255; }} }}""",
+    "borders": f"""void f(int T, int n, int m, float A[n + 1][m + 1], float B[n + 1][m + 1]) {{
+      for (int t = 0; t < T; t++) {{
+        {INNER} B[i][j] = 0.25f * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);
+        B[n / 2][0] += t;
+        for (int j = 1; j < m; j++) {{ B[0][j] = B[1][j]; B[n][j] = B[n - 1][j]; }}
+        for (int i = 0; i <= n; i++) {{ B[i][0] = B[i][1]; B[i][m] = B[i][m - 1]; }}
+        for (int i = 0; i <= n; i++) for (int j = 0; j <= m; j++) A[i][j] = B[i][j]; }} }}""",
     "space": f"""void f(int T, int n, int m, double A[n][m][40], double B[n][m][40]) {{
       for (int t = 0; t < T; t++) {{
         {CUBE} B[i][j][k] = 0.5 * (A[i - 1][j][k] + A[i][j + 1][k]) + (k > 0 ? A[i][j][k - 1] : 0);

@@ -40,7 +40,7 @@ class Footprint:
         for f, box in hulls.items():
             if any((value_of(lo) or 0) < 0 for lo, _ in box):
                 raise NotStages(f"an element of '{f.array}' before the first one is read", loc)
-        return cls(hulls, _domains(flow, loc), ends)
+        return cls(hulls, _domains(flow), ends)
 
     def there(self) -> list[Expr]:
         """That all of `touched` is there: every stage has elements, so that the program touches it,
@@ -121,15 +121,13 @@ def _clipped(fn: Function, f: Field, box: Box, loc: Loc | None) -> Box:
     )
 
 
-def _domains(flow: Stream, loc: Loc | None) -> dict[Field, tuple[Box, ...]]:
-    """What is written of each field, each time the same. Raises NotStages."""
-    found: dict[Field, tuple[Box, ...]] = {}
+def _domains(flow: Stream) -> dict[Field, tuple[Box, ...]]:
+    """What is written of each field."""
+    found: dict[Field, dict[Box, None]] = {}
     for v in flow.versions:
-        boxes = tuple(s.domain for s in v.pieces)
-        if boxes and set(found.setdefault(v.field, boxes)) != set(boxes):
-            text = f"not the same elements of '{v.field.array}' are written each time"
-            raise NotStages(text, loc)
-    return found
+        for s in v.pieces:
+            found.setdefault(v.field, {})[s.domain] = None
+    return {f: tuple(boxes) for f, boxes in found.items()}
 
 
 def _ends(
