@@ -14,6 +14,7 @@ from math import prod
 from loopxform.analysis.host_scalars import computed_by_host, host_scalars
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, Function, If
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, resolve, walk
@@ -25,7 +26,8 @@ from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import TIME_TILE, TileChoice
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
-from loopxform.transforms import Normalise, Reverse, TimeTile
+from loopxform.transforms import Assume, Normalise, Reverse, SignedCounters, TimeTile
+from loopxform.transforms.restructure.signed_counters import small, unsigned_sizes
 
 TITLE = "Several steps of time in a pass"
 
@@ -64,7 +66,7 @@ def _require_met(wishes: Wishes) -> None:
 def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None) -> str:
     """Adds passes, or says why there are none."""
     w, refused = Work(program.derivation.titled(TITLE), {}), ""
-    site = _counting_up(w, site)
+    site = _signed(w, _counting_up(w, site))
     loop = site.loop
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
     free = program.allowing(program.options, loop).reassociate
@@ -133,6 +135,13 @@ def _counting_up(w: Work, site: LoopSite) -> LoopSite:
         if value_of(x.step) == -1:
             w.attempt(Reverse(x.var))
     return resolve(w.fn, loop.var)[0]
+
+
+def _signed(w: Work, site: LoopSite) -> LoopSite:
+    """The loops with ints for unsigned counters, where these are small."""
+    asked = [Assume(condition_text(small(n))) for n in sorted(unsigned_sizes(w.fn, site))]
+    w.attempt(*asked, SignedCounters(site.loop.var))
+    return resolve(w.fn, site.loop.var)[0]
 
 
 def is_asked_by_host(fn: Function, passes: LoopSite) -> bool:

@@ -70,6 +70,7 @@ from loopxform.transforms.restructure.reorder import Reorder
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.rows_apart import RowsApart
+from loopxform.transforms.restructure.signed_counters import SignedCounters
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
@@ -126,6 +127,7 @@ STEPS: dict[str, type[Step]] = {
         Coalesce,
         Uncoalesce,
         Skew,
+        SignedCounters,
         Reroll,
         Reverse,
         Rename,
@@ -294,6 +296,7 @@ __all__ = [
     "SeparateFullTiles",
     "Sequentialise",
     "Serpentine",
+    "SignedCounters",
     "SinkTail",
     "Skew",
     "SkipEmptyTiles",

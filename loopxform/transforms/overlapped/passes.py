@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from loopxform.analysis.host_scalars import small_copies
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import loads, names, writes
+from loopxform.ir.visit import loads, names, substitute, writes
 from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction, positive
@@ -108,7 +109,9 @@ class Passes:
         """The array that a pass writes a field to."""
         shape, sizes = shape_of(fn, f.array), self.footprint.touched[f]
         known = [shape[n] for n in f.dims]
-        extents = [positive(hi if e is None else e) for e, (_, hi) in zip(known, sizes)]
+        shown = small_copies(fn)
+        ends = (substitute(hi, shown) for _, hi in sizes)
+        extents = [positive(hi if e is None else e) for e, hi in zip(known, ends)]
         return Decl(
             name, symbols(fn)[f.array], tuple(extents), Space.GLOBAL, origin=self.loop.origin
         )
