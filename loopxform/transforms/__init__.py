@@ -34,6 +34,7 @@ from loopxform.transforms.mapping.tensorise import Tensorise
 from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
+from loopxform.transforms.overlapped.time_boxes import TimeBoxes
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
@@ -206,6 +207,7 @@ STEPS: dict[str, type[Step]] = {
         BlockCyclic,
         Serpentine,
         TimeTile,
+        TimeBoxes,
         FuseStages,
         TileStages,
     )
@@ -313,6 +315,7 @@ __all__ = [
     "SwizzleGroups",
     "Tensorise",
     "TileStages",
+    "TimeBoxes",
     "TimeTile",
     "TrackExtremum",
     "TurnAccesses",

@@ -11,7 +11,7 @@ from loopxform.ir.visit import declared
 from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
-from loopxform.transforms.overlapped.kernel_parts import Memory, Shape
+from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Shape
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import Box, Field, Stage, shape_of
 from loopxform.transforms.overlapped.streaming import Stream
@@ -54,15 +54,13 @@ class Footprint:
         tests = (Bin("<", lo, hi) for lo, hi in every if value_of(Bin("-", hi, lo)) is None)
         return [*dict.fromkeys(tests)]
 
-    def filling(self, flow: Stream, cover: Box, shape: Shape, groups: int) -> list[Expr]:
+    def filling(self, flow: Stream, cover: Box, shape: Shape | BoxShape, groups: int) -> list[Expr]:
         """That there are as many tiles, for work-items that run in lockstep: on a CPU a barrier for
         each row costs more than it saves."""
         if groups == 1:
             return []
-        low, high = flow.low[1:], flow.high[1:]
-        valid = (n - a - b for n, a, b in zip(shape.widths, low, high))
         tiles: Expr = Const(1)
-        for (lo, hi), n in zip(cover[flow.batch :], (shape.rows, *valid)):
+        for (lo, hi), n in zip(cover[flow.batch :], shape.stored(flow.low, flow.high)):
             width = simplify(Bin("-", hi, lo))
             tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
         return [Bin("<", Const(1), WARP), Bin("<=", Const(groups), simplify(tiles))]

@@ -131,24 +131,28 @@ def stream(
     groups: Sequence[tuple[Stage, ...]],
     elements: int = 1,
     splits: Splits | None = None,
+    *,
+    boxed: bool = False,
 ) -> Stream:
     """The stream of stages in text order; a group writes different elements of one field.
-    `splits` has sums in parts, where they may be in another order. Raises NotStages."""
+    `splits` has sums in parts, where they may be in another order. Tiles are boxes of all
+    dimensions where they are `boxed`. Raises NotStages."""
     if not groups:
         raise NotStages("the nests write no elements of arrays", None)
-    if len(groups[0][0].domain) < 2:
+    if len(groups[0][0].domain) < (1 if boxed else 2):
         text = "arrays of one dimension have no rows to walk along"
-        raise NotStages(text, groups[0][0].template.loc)
-    batch = _batch([s for pieces in groups for s in pieces])
+        raise NotStages(text, groups[0][0].template.loc, "take boxes: time-boxes")
+    batch = 0 if boxed else _batch([s for pieces in groups for s in pieces])
     rank = len(groups[0][0].domain) - batch
+    own = 0 if boxed else elements
     versions, last = _versions(groups, batch, splits)
     for number, v in enumerate(versions):
         v.number, v.low, v.high = number, [0] * rank, [0] * rank
     for v in reversed(versions):
         for (_, _, early), (source, away) in v.sources.items():
-            _needed(v, source, away, early, elements)
+            _needed(v, source, away, early, own)
         if v.under is not None:
-            _needed(v, v.under, (0,) * rank, 0, elements)
+            _needed(v, v.under, (0,) * rank, 0, own)
     return Stream(versions, last, batch, elements)
 
 
@@ -232,7 +236,8 @@ def _kept(
 
 
 def _needed(v: Version, source: Version, away: tuple[int, ...], early: int, elements: int) -> None:
-    """Takes a read of a version down at its source."""
+    """Takes a read of a version down at its source; work-items have so many elements of their own
+    (0: none)."""
     for d, distance in enumerate(away):
         source.low[d] = max(source.low[d], v.low[d] - distance)
         source.high[d] = max(source.high[d], v.high[d] + distance)
