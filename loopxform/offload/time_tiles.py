@@ -20,13 +20,24 @@ from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, resolve, walk
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
+from loopxform.model.time_boxes import BoxTile, boxes
 from loopxform.model.time_tiles import numbers_of_steps, shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import TIME_TILE, TileChoice
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
-from loopxform.transforms import Assume, Normalise, Reverse, SignedCounters, TimeTile
+from loopxform.transforms import (
+    Assume,
+    Normalise,
+    Reverse,
+    SignedCounters,
+    Step,
+    TimeBoxes,
+    TimeTile,
+)
+from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.templates import LEAST_SPACE, stages_of
 from loopxform.transforms.restructure.signed_counters import small, unsigned_sizes
 
 TITLE = "Several steps of time in a pass"
@@ -70,13 +81,15 @@ def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, 
     loop = site.loop
     groups = "" if asked else str(limits.compute_units or limits.costs.units)
     free = program.allowing(program.options, loop).reassociate
-    tiles = asked_tiles(asked) if asked else [*shapes(w.fn, site, limits, reassociate=free)]
-    order = "reassociate" if free else ""
+    tiles: list[Tile | BoxTile]
+    if asked:
+        tiles = [*asked_boxes(w.fn, site, asked)] or [*asked_tiles(asked)]
+    else:
+        tiles = [*shapes(w.fn, site, limits, reassociate=free)] or [*boxes(w.fn, site, limits)]
     for tile in tiles:
         steps = tuple(map(str, numbers_of_steps(w.fn, site, tile.steps)))
-        step = TimeTile(loop.var, steps, *tile.words, groups, order)
         known = set(_variables(program))
-        before, refusal = w.derivation, w.refusal(step)
+        before, refusal = w.derivation, w.refusal(_step(loop.var, steps, tile, groups, free=free))
         lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
         if not lacking:
             break
@@ -95,6 +108,14 @@ def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, 
     every, loc = (loop.var, *inside), loop.origin.loc
     program.parts.append(Part(first.var, loc, every, "kernel", "", about=about, choice=choice))
     return ""
+
+
+def _step(
+    var: str, steps: tuple[str, ...], tile: Tile | BoxTile, groups: str, *, free: bool
+) -> Step:
+    if isinstance(tile, BoxTile):
+        return TimeBoxes(var, steps, tuple(map(str, tile.sizes)), str(tile.items), groups)
+    return TimeTile(var, steps, *tile.words, groups, "reassociate" if free else "")
 
 
 DATA_DECIDE = "data of other kernels decide whether one can be used"
@@ -124,6 +145,16 @@ def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
     steps, rows, *items = asked
     plain = [Tile(rows, tuple(items), 1, steps)]
     return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps)]
+
+
+def asked_boxes(fn: Function, site: LoopSite, asked: tuple[int, ...]) -> list[BoxTile]:
+    """What numbers mean for arrays of one dimension."""
+    try:
+        flat = all(len(t.loops) < LEAST_SPACE for t in stages_of(fn, site))
+    except NotStages:
+        return []
+    steps, size, items, *more = asked
+    return [BoxTile((size,), items, steps)] if flat and not more else []
 
 
 def _counting_up(w: Work, site: LoopSite) -> LoopSite:

@@ -57,6 +57,7 @@ SWEPT_ELSEWHERE = {
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
     *("online-sum", "name-condition", "tensorise", "signed-counters"),
+    "time-boxes",
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
 rows, attention, tables, places and flat loops; the last four in tables of listings alone."""

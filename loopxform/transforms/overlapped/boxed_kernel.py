@@ -144,28 +144,27 @@ class BoxedKernel:
 
     def _loaded(self, v: Version) -> Iterator[Stmt]:
         """Elements that are read before a stage writes them, or that no stage writes."""
-        memory = self.memory[v.field]
-        box = _both(self._box([*self.stream.low], [*self.stream.high]), memory.touched)
-        element = memory.element(self._place)
-        load: Stmt = self._set(self._element(v.field), element)
-        if memory.first:
-            nothing = self._set(self._element(v.field), Const(0))
-            load = If(memory.there(self._place), (load,), (nothing,), origin=self.origin)
         if v.pieces and self._is_whole(v):
             return
-        if not v.pieces:
-            yield self._over(box, (load,))
-            return
-        outside: list[Expr] = [
-            Un("!", conjunction(inside(self._place, s.domain))) for s in v.pieces
-        ]
-        one = self._over(box, (If(conjunction(outside), (load,), origin=self.origin),))
-        beyond: list[Expr] = [
-            test
-            for (lo, hi), (first, end) in zip(box, v.largest[1].domain)
-            for test in (Bin("<", lo, first), Bin("<", end, hi))
-        ]
-        yield If(reduce(_or, beyond), (one,), origin=self.origin)
+        memory = self.memory[v.field]
+        box = _both(self._box([*self.stream.low], [*self.stream.high]), memory.touched)
+        plain: Stmt = self._set(self._element(v.field), memory.element(self._place))
+        load = plain
+        if memory.first:
+            nothing = self._set(self._element(v.field), Const(0))
+            load = If(memory.there(self._place), (plain,), (nothing,), origin=self.origin)
+        if v.pieces:
+            tests: list[Expr] = [
+                Un("!", conjunction(inside(self._place, s.domain))) for s in v.pieces
+            ]
+            load = If(conjunction(tests), (load,), origin=self.origin)
+            beyond = _beyond(box, v.largest[1].domain)
+            yield If(beyond, (self._over(box, (load,)),), origin=self.origin)
+        elif memory.first:
+            every = (self._over(box, (load,)),), (self._over(box, (plain,)),)
+            yield If(_beyond(box, memory.certain), *every, origin=self.origin)
+        else:
+            yield self._over(box, (plain,))
 
     def _is_whole(self, first: Version) -> bool:
         """Whether a field is read and stored where its first version is written, and nowhere
@@ -209,6 +208,15 @@ def _both(a: Box, b: Box) -> Box:
     """What two boxes have in common."""
     ends = zip(a, b, strict=True)
     return tuple((simplify(greatest([x, y])), simplify(least([z, w]))) for (x, z), (y, w) in ends)
+
+
+def _beyond(box: Box, within: Box) -> Expr:
+    """Whether a box has elements that another has not."""
+    ends = zip(box, within, strict=True)
+    tests: list[tuple[Expr, Expr]] = [
+        (Bin("<", lo, first), Bin("<", end, hi)) for (lo, hi), (first, end) in ends
+    ]
+    return reduce(_or, (t for pair in tests for t in pair))
 
 
 def _or(a: Expr, b: Expr) -> Expr:

@@ -61,8 +61,8 @@ class TimeBoxes(Step):
         except NotStages as e:
             return (e.obstacle,)
         if len(self.sizes) != rank:
-            text = f"the boxes have {rank} dimensions"
-            return (Obstacle("LX202", text, loc, remedy="give as many sizes"),)
+            text = "a box has a size for each dimension of the arrays"
+            return (Obstacle("LX202", text, loc, remedy=f"sizes to give: {rank}"),)
         return ()
 
     def rewrite(self, fn: Function) -> Function:
