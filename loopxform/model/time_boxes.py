@@ -7,7 +7,9 @@ vectors need.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import product
+from math import prod
 
 from loopxform.ir.nodes import Function
 from loopxform.ir.types import FLOAT
@@ -21,8 +23,15 @@ from loopxform.transforms.overlapped.passes import Passes
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.templates import stages_of
 
-SIZES = (1024, 2048, 4096)
-"""Elements of a tile of one dimension that are tried."""
+SIZES = ((1024,), (2048,), (4096,))
+"""Elements of a tile of one dimension that are tried on a GPU."""
+
+ON_CPU: dict[int, tuple[tuple[int, ...], ...]] = {
+    1: tuple((1024 << n,) for n in range(7)),
+    2: tuple(product((32, 64, 128, 256), (128, 256, 512))),
+    3: tuple(product((8, 16, 32), (16, 32, 64), (64, 128, 256))),
+}
+"""Those that are tried on a CPU, by the dimensions: rows are several vectors long."""
 
 ITEMS = 256
 """Work-items of a group."""
@@ -53,57 +62,66 @@ class BoxTile:
 
 
 def boxes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[BoxTile]:
-    """Those of arrays of one dimension on a GPU, the ones that take less time a step first; none
-    where the steps take less one by one."""
-    if limits.warp == 1:
-        return
+    """Those of arrays of one dimension on a GPU, or of any on a CPU whose cache is known, the ones
+    that take less time a step first; none where the steps take less one by one."""
+    on_cpu = limits.warp == 1
+    room = limits.core_cache if on_cpu else limits.local_bytes
     timed: list[tuple[float, BoxTile]] = []
     for passes in _passes(fn, site):
-        for size in SIZES:
-            time = _time(fn, passes, size, limits)
+        if not on_cpu and passes.stream.rank != 1:
+            continue
+        for sizes in ON_CPU[passes.stream.rank] if on_cpu else SIZES:
+            tile = BoxTile(sizes, 1 if on_cpu else ITEMS, passes.steps)
+            time = _time(fn, passes, tile, limits, room)
             if time is not None:
-                timed.append((time, BoxTile((size,), ITEMS, passes.steps)))
+                timed.append((time, tile))
     least = min((time for time, _ in timed), default=0.0)
     near = sorted(timed, key=lambda x: (x[0] > NEAR * least, -x[1].steps, x[0]))
     yield from (tile for _, tile in near)
 
 
 def _passes(fn: Function, site: LoopSite) -> Iterator[Passes]:
-    """Passes of several numbers of steps over arrays of one dimension."""
+    """Passes of several numbers of steps."""
     try:
         found = stages_of(fn, site)
     except NotStages:
         return
     for steps in (n for n in (*STEPS, 24, 32) if n * len(found) <= MOST_STAGES):
         try:
-            passes = Passes.of(fn, site.loop, found, steps, boxed=True)
+            yield Passes.of(fn, site.loop, found, steps, boxed=True)
         except NotStages:
             continue
-        if passes.stream.rank == 1:
-            yield passes
 
 
-def _time(fn: Function, passes: Passes, size: int, limits: Limits) -> float | None:
+def _time(fn: Function, passes: Passes, tile: BoxTile, limits: Limits, room: int) -> float | None:
     """Multiply-adds for an element in a step; None where a tile does not fit, or the steps take
     less one by one."""
     types, costs, stream = symbols(fn), limits.costs, passes.stream
-    extent = size + stream.low[0] + stream.high[0]
-    fields = {v.field for v in stream.versions}
-    bytes = {f: types[f.array].bytes for f in fields}
-    if extent * sum(bytes.values()) > limits.local_bytes or limits.group_size < ITEMS:
+    bytes = {v.field: types[v.field.array].bytes for v in stream.versions}
+    largest = _extent(tile, stream.low, stream.high)
+    if largest * sum(bytes.values()) > room or limits.group_size < tile.items:
         return None
     work, alone = 0.0, 0.0
     for t in passes.templates:
         words = types[t.target.array].bytes / FLOAT.bytes
         read = sum(1 for e in t.values for _ in loads(e))
         own = arithmetic(t, types, limits)
-        work += own + words * costs.shared_word * (read + 1) + costs.row * ITEMS / size
+        waiting = costs.row * tile.items / prod(tile.sizes) if tile.items > 1 else 0
+        work += own + words * costs.shared_word * (read + 1) + waiting
         sources = {x.array for e in t.values for x in loads(e)}
         moved = sum(types[n].bytes for n in sources) + types[t.target.array].bytes
         alone += max(moved * costs.balance / 2 / costs.stencil_bandwidth, own)
     others = {x.array for t in passes.templates for e in t.values for x in loads(e)}
-    others -= {f.array for f in fields}
+    others -= {f.array for f in bytes}
     moved = sum(bytes[v.field] for v in stream.inputs) + sum(bytes[f] for f in passes.carried)
     memory = (moved / passes.steps + sum(types[n].bytes for n in others)) * costs.balance / 2
-    time = max(work, memory) * extent / size
+    written = [v for v in stream.versions if v.pieces]
+    every = sum(_extent(tile, v.low, v.high) for v in written) / len(written)
+    more = every / prod(tile.sizes)
+    bound = work + memory if tile.items == 1 else max(work, memory)
+    time = bound * more
     return time if time < alone else None
+
+
+def _extent(tile: BoxTile, low: Iterable[int], high: Iterable[int]) -> int:
+    return prod(n + a + b for n, a, b in zip(tile.sizes, low, high))

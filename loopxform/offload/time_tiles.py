@@ -77,9 +77,9 @@ def _require_met(wishes: Wishes) -> None:
 def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None) -> str:
     """Adds passes, or says why there are none."""
     w, refused = Work(program.derivation.titled(TITLE), {}), ""
-    site = _signed(w, _counting_up(w, site))
+    site = signed(w, counting_up(w, site))
     loop = site.loop
-    groups = "" if asked else str(limits.compute_units or limits.costs.units)
+    groups = "" if asked or limits.warp == 1 else str(limits.compute_units or limits.costs.units)
     free = program.allowing(program.options, loop).reassociate
     tiles: list[Tile | BoxTile]
     if asked:
@@ -157,7 +157,7 @@ def asked_boxes(fn: Function, site: LoopSite, asked: tuple[int, ...]) -> list[Bo
     return [BoxTile((size,), items, steps)] if flat and not more else []
 
 
-def _counting_up(w: Work, site: LoopSite) -> LoopSite:
+def counting_up(w: Work, site: LoopSite) -> LoopSite:
     """The loop with steps of 1, and the loops in it, as far as they can be turned round."""
     loop = site.loop
     if value_of(loop.step) != 1:
@@ -168,7 +168,7 @@ def _counting_up(w: Work, site: LoopSite) -> LoopSite:
     return resolve(w.fn, loop.var)[0]
 
 
-def _signed(w: Work, site: LoopSite) -> LoopSite:
+def signed(w: Work, site: LoopSite) -> LoopSite:
     """The loops with ints for unsigned counters, where these are small."""
     asked = [Assume(condition_text(small(n))) for n in sorted(unsigned_sizes(w.fn, site))]
     w.attempt(*asked, SignedCounters(site.loop.var))

@@ -18,7 +18,7 @@ BORDERS = c(
     " for (int j = 0; j < m; j++) B[0][j] = B[1][j];"
     " A[n / 2][0] += 1;"
     " for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = B[i][j]; }",
-    "int T, int n, int m, float A[n + 1][m], float B[n + 1][m]",
+    "int T, int n, int m, float A[n + 2][m + 1], float B[n + 2][m + 1]",
 )
 POINTERS = c(
     "for (int t = 1; t <= T; t++) {"
