@@ -76,7 +76,8 @@ def boxes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[BoxTile]:
             if time is not None:
                 timed.append((time, tile))
     least = min((time for time, _ in timed), default=0.0)
-    near = sorted(timed, key=lambda x: (x[0] > NEAR * least, -x[1].steps, x[0]))
+    same = least if on_cpu else NEAR * least
+    near = sorted(timed, key=lambda x: (x[0] > same, -x[1].steps, x[0]))
     yield from (tile for _, tile in near)
 
 

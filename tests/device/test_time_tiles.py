@@ -53,7 +53,8 @@ TEXTS = {
       for (int t = 0; t < T; t++) {{
         {INNER} B[i][j] = A[i][j - 1] / ((A[i][j + 1] & 7) + 1) + A[i + 1][j];
         {INNER} A[i][j] = B[i][j] & 255; }} }}""",
-    "borders": f"""void f(int T, int n, int m, float A[n + 1][m + 1], float B[n + 1][m + 1]) {{
+    "borders": f"""void f(int T, int n, int m,
+        float A[restrict n + 1][m + 1], float B[restrict n + 1][m + 1]) {{
       for (int t = 0; t < T; t++) {{
         {INNER} B[i][j] = 0.25f * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);
         B[n / 2][0] += t;
