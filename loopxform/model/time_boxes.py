@@ -29,9 +29,9 @@ SIZES = ((1024,), (2048,), (4096,))
 ON_CPU: dict[int, tuple[tuple[int, ...], ...]] = {
     1: tuple((1024 << n,) for n in range(7)),
     2: tuple(product((32, 64, 128, 256), (128, 256, 512))),
-    3: tuple(product((8, 16, 32), (16, 32, 64), (64, 128, 256))),
 }
-"""Those that are tried on a CPU, by the dimensions: rows are several vectors long."""
+"""Those that are tried on a CPU, by the dimensions: rows are several vectors long. Boxes of three
+dimensions that fit a cache took two to three times as long as the steps one by one."""
 
 ITEMS = 256
 """Work-items of a group."""
@@ -70,7 +70,7 @@ def boxes(fn: Function, site: LoopSite, limits: Limits) -> Iterator[BoxTile]:
     for passes in _passes(fn, site):
         if not on_cpu and passes.stream.rank != 1:
             continue
-        for sizes in ON_CPU[passes.stream.rank] if on_cpu else SIZES:
+        for sizes in ON_CPU.get(passes.stream.rank, ()) if on_cpu else SIZES:
             tile = BoxTile(sizes, 1 if on_cpu else ITEMS, passes.steps)
             time = _time(fn, passes, tile, limits, room)
             if time is not None:
@@ -103,6 +103,7 @@ def _time(fn: Function, passes: Passes, tile: BoxTile, limits: Limits, room: int
     if largest * sum(bytes.values()) > room or limits.group_size < tile.items:
         return None
     work, alone = 0.0, 0.0
+    byte = limits.core_balance if tile.items == 1 else costs.balance / 2
     for t in passes.templates:
         words = types[t.target.array].bytes / FLOAT.bytes
         read = sum(1 for e in t.values for _ in loads(e))
@@ -111,11 +112,11 @@ def _time(fn: Function, passes: Passes, tile: BoxTile, limits: Limits, room: int
         work += own + words * costs.shared_word * (read + 1) + waiting
         sources = {x.array for e in t.values for x in loads(e)}
         moved = sum(types[n].bytes for n in sources) + types[t.target.array].bytes
-        alone += max(moved * costs.balance / 2 / costs.stencil_bandwidth, own)
+        alone += max(moved * byte / costs.stencil_bandwidth, own)
     others = {x.array for t in passes.templates for e in t.values for x in loads(e)}
     others -= {f.array for f in bytes}
     moved = sum(bytes[v.field] for v in stream.inputs) + sum(bytes[f] for f in passes.carried)
-    memory = (moved / passes.steps + sum(types[n].bytes for n in others)) * costs.balance / 2
+    memory = (moved / passes.steps + sum(types[n].bytes for n in others)) * byte
     written = [v for v in stream.versions if v.pieces]
     every = sum(_extent(tile, v.low, v.high) for v in written) / len(written)
     more = every / prod(tile.sizes)
