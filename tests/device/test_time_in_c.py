@@ -50,6 +50,6 @@ def test_tile_for_a_cpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert (
         main([*("tile", str(tmp_path / "f.c")), *("--target", "openmp", "-o", str(tmp_path))]) == 0
     )
-    said = "f: loop t: 4 steps of time a pass, a thread computes boxes of 128 x 128\n"
+    said = "f: loop t: 6 steps of time a pass, a thread computes boxes of 128 x 128\n"
     assert capsys.readouterr().out.startswith(said)
     assert "A_box" in (tmp_path / "f_openmp.c").read_text()

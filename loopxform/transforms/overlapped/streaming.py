@@ -141,7 +141,7 @@ def stream(
         raise NotStages("the nests write no elements of arrays", None)
     if len(groups[0][0].domain) < (1 if boxed else 2):
         text = "arrays of one dimension have no rows to walk along"
-        raise NotStages(text, groups[0][0].template.loc, "take boxes: time-boxes")
+        raise NotStages(text, groups[0][0].template.loc)
     batch = 0 if boxed else _batch([s for pieces in groups for s in pieces])
     rank = len(groups[0][0].domain) - batch
     own = 0 if boxed else elements
