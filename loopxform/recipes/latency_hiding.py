@@ -54,12 +54,13 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
 
 
 def in_registers(
-    options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]
+    options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int], *, guarded: bool
 ) -> Options:
     """The options, with what they leave open as register tiles of these sizes have it best: how
-    many rows they are walked in, whether they are read ahead, and whether partial tiles are padded:
-    in small groups, of words of 4 bytes at most, the registers of an epilogue would leave room for
-    fewer groups (docs/performance.md)."""
+    many rows they are walked in (none where terms are `guarded`: the bounds that follow from that
+    take the registers), whether they are read ahead, and whether partial tiles are padded: in small
+    groups, of words of 4 bytes at most, the registers of an epilogue would leave room for fewer
+    groups (docs/performance.md)."""
     if not choice.has("register tile"):
         return options
     elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)
@@ -68,6 +69,7 @@ def in_registers(
     ahead = few and words and elements > limits.costs.few_elements
     columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
     rows = limits.serpentine if columns else min(2, limits.serpentine)
+    rows = 0 if guarded else rows
     padded = few and words and (options.stages or 1) > 1
     return replace(
         options,

@@ -12,8 +12,8 @@ from typing import TypeVar
 from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Function
-from loopxform.ir.visit import perfect_nest
+from loopxform.ir.nodes import For, Function, If
+from loopxform.ir.visit import names, perfect_nest, walk
 from loopxform.model.choice import Choice
 from loopxform.model.resources import Demand, demand
 from loopxform.model.reuse import Staged
@@ -382,7 +382,7 @@ def _mapped(
     sizes, notes = fitting.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))
     fitting.require(sizes, choice.names, needs, limits)
-    options = in_registers(options, limits, choice, sizes)
+    options = in_registers(options, limits, choice, sizes, guarded=_has_guards(nest))
     tiles = {n: sizes[n] for n in choice.names if n not in nest.taken}
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
@@ -404,6 +404,13 @@ def _mapped(
         fitted=fitted,
         group=mapped.group,
     )
+
+
+def _has_guards(nest: Nest) -> bool:
+    """Whether parallel iterations decide which terms of a sum there are, as in a triangle."""
+    inside = (s for _, s in walk(nest.innermost.body) if isinstance(s, For))
+    guards = (g for s in inside for g in s.body if isinstance(g, If))
+    return any(names(g.cond) & set(nest.parallel) for g in guards)
 
 
 def trips(nest: Nest) -> dict[str, int | None]:
