@@ -1,11 +1,14 @@
 """Products by tensor units on a GPU that has them, against the ordinary kernels: integers of eight
-bits are to be equal, halves and floats within the bound that is permitted.
+bits and doubles are to be equal, halves and floats within the bound that is permitted.
 
     python scripts/tensor_products.py                      # 1024, 4096, odd sizes
     python scripts/tensor_products.py 1000x777x1234 --kinds s8 u8
     python scripts/tensor_products.py 4096x4096x4096 --torch
+    python scripts/tensor_products.py 1024x1024x1024 640x0x64 --kinds double
 
-Prints how many elements differ (of real numbers: the error of some rows, of either kernel, relative
+Doubles have mixed signs and magnitudes from 2^-40 to 2^40, with zeros of either sign, and a second
+time with subnormal numbers, infinities and NaN (a NaN equals a NaN). Prints how many elements
+differ, by their bits (of halves and floats: the error of some rows, of either kernel, relative
 to the sums of magnitudes, in units of 2^-24), and the device time of each: the least of five.
 """
 
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from itertools import product as product_of
 from typing import Any
 
 import numpy as np
@@ -26,12 +30,15 @@ KINDS = {
     "s8": ("signed char", "signed char", "int"),
     "u8": ("unsigned char", "unsigned char", "unsigned"),
     "mixed": ("signed char", "unsigned char", "int"),
+    "double": ("double", "double", "double"),
     "half": ("_Float16", "_Float16", "float"),
     "float": ("float", "float", "float"),
 }
 """Types of both operands and of sums."""
 LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast"}
 """What has to be permitted of floating point."""
+SPECIAL = {"double": (False, True)}
+"""Whether operands hold special numbers, once each."""
 DTYPES = {
     "signed char": np.int8,
     "unsigned char": np.uint8,
@@ -39,6 +46,7 @@ DTYPES = {
     "unsigned": np.uint32,
     "_Float16": np.float16,
     "float": np.float32,
+    "double": np.float64,
 }
 PRODUCT = """
 void mm(int M, int U, int N, const {0} A[M][U], const {1} B[U][N], {2} C[M][N])
@@ -69,30 +77,48 @@ def main() -> int:
         fp = LEVELS.get(kind, "contract")
         ordinary = product.tile(limits="h100", fp=fp, tensor_units=False).compile()
         tensor = product.tile(limits="h100", fp=fp, tensor_units=True).compile()
-        for m, u, n in (tuple(map(int, s.split("x"))) for s in args.sizes):
-            left, right = operand(draw, types[0], m, u), operand(draw, types[1], u, n)
+        shapes = [tuple(map(int, s.split("x"))) for s in args.sizes]
+        for (m, u, n), special in product_of(shapes, SPECIAL.get(kind, (False,))):
+            left = operand(draw, types[0], m, u, special=special)
+            right = operand(draw, types[1], u, n, special=special)
             (a, slow), (b, quick) = (timed(k, types[2], left, right) for k in (ordinary, tensor))
             differing, text = compared(left, right, a, b)
             worst = max(worst, differing)
             rate = 2e-9 * m * u * n / quick
             more = f", torch {by_torch(left, right):.3f} ms" if args.torch else ""
             times = f"{slow:.3f} ms, {quick:.3f} ms, {rate:.1f} T/s{more}"
-            print(f"{kind} {m} x {u} x {n}: {text} ({times})", flush=True)
+            numbers = ", infinities, NaN" if special else ""
+            print(f"{kind} {m} x {u} x {n}{numbers}: {text} ({times})", flush=True)
     return worst > 0
 
 
-def operand(draw: np.random.Generator, kind: str, rows: int, columns: int) -> np.ndarray:
+def operand(
+    draw: np.random.Generator, kind: str, rows: int, columns: int, *, special: bool
+) -> np.ndarray:
     """Any integers of the type; real numbers of either sign."""
     dtype = np.dtype(DTYPES[kind])
+    if kind == "double":
+        return wide(draw, rows, columns, special=special)
     if dtype.kind == "f":
         return draw.standard_normal((rows, columns), np.float32).astype(dtype)
     return draw.integers(0, 256, (rows, columns)).astype(np.uint8).view(dtype)
 
 
+def wide(draw: np.random.Generator, rows: int, columns: int, *, special: bool) -> np.ndarray:
+    """Doubles of many magnitudes; `special`: with subnormal ones, infinities and NaN."""
+    values = draw.standard_normal((rows, columns)) * 2.0 ** draw.integers(-40, 41, (rows, columns))
+    values[draw.random(values.shape) < 0.02] = -0.0
+    for number, share in ((5e-320, 1e-3), (np.inf, 1e-5), (np.nan, 1e-5)) if special else ():
+        values[draw.random(values.shape) < share] = number
+    return values
+
+
 def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[int, str]:
     """How many results are wrong, and what to say of them."""
-    if a.dtype.kind != "f":
-        differing = int((a != b).sum())
+    if a.dtype.kind != "f" or a.itemsize == 8:
+        bits = f"u{a.itemsize}"
+        same = (a.view(bits) == b.view(bits)) | ((a != a) & (b != b))
+        differing = int((~same).sum())
         return differing, f"{differing} of {a.size} differ"
     rows = np.linspace(0, len(left) - 1, min(64, len(left))).astype(int)
     some, whole = left[rows].astype(float), right.astype(float)

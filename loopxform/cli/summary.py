@@ -14,7 +14,7 @@ from loopxform.codegen.plan import Plan
 from loopxform.ir.visit import declared
 from loopxform.model import access_counts
 from loopxform.quotation import Paint, plain
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import KINDS
 
 

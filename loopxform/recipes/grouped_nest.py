@@ -13,7 +13,7 @@ from loopxform.ir.nodes import Bin, Expr, Function
 from loopxform.ir.visit import perfect_nest, resolve
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.row_tiles import RowTiles
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.versions import is_counted, times
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count

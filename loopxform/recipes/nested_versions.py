@@ -57,7 +57,8 @@ from loopxform.recipes.one_pass import in_one_pass
 from loopxform.recipes.register_versions import in_registers
 from loopxform.recipes.row_tiles import in_row_tiles
 from loopxform.recipes.summed_chunks import in_summed_chunks, of_summed_chunks
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, filling, time_text, times
 from loopxform.schedule.params import Options

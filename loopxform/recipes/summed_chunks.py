@@ -27,7 +27,8 @@ from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.grouped_nest import IN_CHUNKS, Grouped, counted
 from loopxform.recipes.in_step import in_local_memory, left_loops, takes_long, unroll_in_parts
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Version
 from loopxform.recipes.versions import REFUSALS, time_text
 from loopxform.schedule.params import Options

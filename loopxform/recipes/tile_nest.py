@@ -9,14 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import For, Function, If
+from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import names, perfect_nest, walk
 from loopxform.model.choice import Choice
-from loopxform.model.resources import Demand, demand
-from loopxform.model.reuse import Staged
+from loopxform.model.resources import demand
 from loopxform.model.tile_shapes import Shape, quickest
 from loopxform.model.waves import Tiling, filled, shapes, split_shapes, tensor_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
@@ -41,6 +39,7 @@ from loopxform.recipes.tensor_units import (
     multiplied,
     tensor_tile,
 )
+from loopxform.recipes.tiled import Fitted, Tiled
 from loopxform.recipes.variants import (
     ALWAYS,
     Draft,
@@ -52,55 +51,12 @@ from loopxform.recipes.variants import (
     variants,
     when_quickest,
 )
-from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, possible
+from loopxform.transforms import possible
 from loopxform.transforms.edges.bounds import trip_count
 
 T = TypeVar("T")
-
-
-@record
-class Fitted:
-    """What a tiled nest needs of a device, and which defaults were reduced, and why."""
-
-    needs: Demand
-    reduced: tuple[str, ...]
-
-
-@record
-class Tiled:
-    """The derivation, the choice that was possible with its tile sizes for the nest, what was
-    staged, what is read into registers from global memory, and why not another choice; the arrays
-    that are read from a copy in another layout, with the names of the copies; the nest before that,
-    where its reduction is not split. `rest` are the nests that follow, where the loops of the
-    user's nest became several. `fitted` says why the sizes are what they are, `group` which
-    loop runs over the groups, the outermost of them. The recipe may be one that the user `asked`
-    for; others come before it that fit, but have a step that is `refused`, for what reason."""
-
-    derivation: Derivation
-    choice: Choice
-    sizes: dict[str, int]
-    nest: Nest
-    staged: tuple[Staged, ...] = ()
-    kept: tuple[Read, ...] = ()
-    reason: str = ""
-    copied: tuple[tuple[str, str], ...] = ()
-    plain: Nest | None = None
-    rest: tuple[Tiled, ...] = ()
-    fitted: Fitted | None = None
-    group: str = ""
-    asked: bool = False
-    refused: tuple[tuple[Recipe, str], ...] = ()
-
-    @property
-    def function(self) -> Function:
-        return self.derivation.function
-
-    @property
-    def recipe(self) -> Recipe:
-        return self.choice.recipe
 
 
 def one_nest(

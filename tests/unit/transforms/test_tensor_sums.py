@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from c_texts import MM
 from conftest import Golden
 
 from loopxform.codegen import emit
@@ -22,18 +23,7 @@ from loopxform.verify.group.execute import execute
 
 H100 = PROFILES["h100"]
 SIZES = {"Ty": 8, "Tx": 8, "Tk": 16, "Ry": 4, "Rx": 4}
-HALVES = """\
-void mm(int M, int U, int N, _Float16 A[M][U], _Float16 B[U][N], float C[M][N])
-{
-  for (int i = 0; i < M; i++)
-    for (int j = 0; j < N; j++) {
-      float acc = 0;
-      for (int k = 0; k < U; k++)
-        acc += A[i][k] * B[k][j];
-      C[i][j] = acc;
-    }
-}
-"""
+HALVES = MM.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
 CAST = HALVES.replace("A[i][k] * B", "(float)A[i][k] * (float)B")
 TURNED = HALVES.replace("A[M][U]", "A[U][M]").replace("A[i][k]", "A[k][i]")
 TURNED = TURNED.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
