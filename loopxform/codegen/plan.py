@@ -40,7 +40,7 @@ from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Expr, Function, Param, Struct
 from loopxform.ir.permitted import permitted
 from loopxform.ir.records import Record
-from loopxform.ir.tensor_tiles import INSTRUCTIONS, Instruction
+from loopxform.ir.tensor_tiles import INSTRUCTIONS, MATRIX_LOADS, Instruction
 from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
@@ -246,6 +246,7 @@ def program_plan(
         products=_instructions(kernels),
         words=_uses(kernels, WORD),
         splits=_uses(kernels, SPLIT),
+        matrices={x: text for x, text in MATRIX_LOADS.items() if _uses(kernels, x)},
         hides=_uses(kernels, HIDE),
         reads=reads,
         turns=turns,

@@ -24,6 +24,16 @@ from loopxform.records import record
 BANKS = 128
 """Bytes that local memory gives at once."""
 
+MATRIX, MATRIX_ROWS = 16, 8
+"""Bytes of a row, and rows, of the matrices that a warp reads four of at once."""
+
+MATRIX_LOADS = {
+    f"LX_MATRICES{name}": "ldmatrix.sync.aligned.m8n8.x4"
+    + f"{kind}.shared.b16 {{%0, %1, %2, %3}}, [%4];"
+    for name, kind in (("", ""), ("_TURNED", ".trans"))
+}
+"""By their macros, what reads them in PTX: as they are, and turned."""
+
 FACTORS = {DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8", HALF: "f16", FLOAT: "tf32"}
 SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
 """Types as instructions call them. Sums are the same modulo 2^32 with a sign or without."""
@@ -36,8 +46,8 @@ class TensorTile:
     permitted of floating point for the results to be right, `result` what they are. Those are used
     `by_default` that are right and quick on a device. Where tiles are copied `alone`, the
     device does it, and operands are read ahead; else work-items do, and make words of what they
-    copy. Units that keep 11 bits of an operand get each as a sum of two, `split`, and compute three
-    products of these."""
+    copy. Rows that the device can copy whole warps read as `matrices`. Units that keep 11 bits of
+    an operand get each as a sum of two, `split`, and compute three products of these."""
 
     rows: int
     columns: int
@@ -50,6 +60,7 @@ class TensorTile:
     result: str = ""
     by_default: bool = False
     alone: bool = False
+    matrices: bool = False
     high: int = 8
     wide: int = 4
 
@@ -123,7 +134,13 @@ TENSOR_TILES = {
         TensorTile(
             16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT, by_default=True
         ),
-        TensorTile(16, 8, 16, (HALF,), (FLOAT,), packed=2, needs="reassociate", result=ANY_ORDER),
+        TensorTile(
+            *(16, 8, 16, (HALF,), (FLOAT,)),
+            packed=2,
+            needs="reassociate",
+            result=ANY_ORDER,
+            matrices=True,
+        ),
         TensorTile(16, 8, 8, (FLOAT,), (FLOAT,), split=True, needs="fast", result=NEAR),
     )
 }

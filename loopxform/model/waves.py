@@ -112,13 +112,21 @@ def packed_shapes(
 
 
 def tensor_shapes(
-    choice: Choice, demand: Demand, limits: Limits, loops: tuple[str, ...], product: str
+    choice: Choice,
+    demand: Demand,
+    limits: Limits,
+    loops: tuple[str, ...],
+    product: str,
+    *,
+    rows: bool,
 ) -> list[Tiling]:
-    """The shapes of tiles that tensor units compute by a product of tiles, the largest first; none
-    where the device is not known to have such units. Those that do not fit are left out."""
+    """The shapes of tiles that tensor units compute by a product of tiles, those for `rows` of
+    vectors or for any, the largest first; none where the device is not known to have such units.
+    Those that do not fit are left out."""
     found, shapes = list[Tiling](), dict(limits.tensor_tiles).get(product, ())
-    for text in shapes if limits.compute_units else ():
-        items, elements, terms = (tuple(map(int, x.split("x"))) for x in text.split())
+    for text in (x for x in shapes if limits.compute_units and rows == x.endswith(VECTORS)):
+        numbers = text.removesuffix(VECTORS).split()
+        items, elements, terms = (tuple(map(int, x.split("x"))) for x in numbers)
         sizes = dict(zip(("Ty", "Tx", "Ry", "Rx", "Tk"), (*items, *elements, terms[0])))
         if not replace(demand, buffers=terms[1]).broken(sizes, limits):
             found.append(Tiling(sizes, _shape(choice, sizes, loops), terms[1], product))

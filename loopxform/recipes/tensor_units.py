@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.floating_point import CONTRACT
-from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
+from loopxform.ir.tensor_tiles import MATRIX, TENSOR_TILES, TensorTile
 from loopxform.ir.visit import loops
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage
@@ -68,15 +68,16 @@ def _unconverted(s: Stage) -> Stage:
     return s if s.source is None else replace(s, type=s.source, converted=False, source=None)
 
 
-def by_tensor_units(asked: Options, tile: TensorTile, buffers: int) -> Options:
-    """How a tile is worked on."""
+def by_tensor_units(asked: Options, tile: TensorTile, buffers: int, *, rows: bool) -> Options:
+    """How a tile is worked on; `rows` are copied whole, by the device."""
     return replace(
         asked,
         tensor_units=True,
-        async_copies=tile.alone,
+        vector=MATRIX // tile.operands[0].bytes if rows else asked.vector,
+        async_copies=tile.alone or rows,
         stages=buffers,
         register_pipeline=tile.alone,
-        pad=not tile.alone,
+        pad=not (tile.alone or rows),
         pack=0,
         serpentine=0,
         swizzle_groups=SWIZZLE,

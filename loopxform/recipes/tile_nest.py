@@ -12,6 +12,7 @@ from typing import TypeVar
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, If
+from loopxform.ir.tensor_tiles import TensorTile
 from loopxform.ir.visit import names, perfect_nest, walk
 from loopxform.model.choice import Choice
 from loopxform.model.resources import demand
@@ -50,6 +51,7 @@ from loopxform.recipes.variants import (
     sequential_iterations,
     variants,
     when_quickest,
+    whole_rows,
 )
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
@@ -182,8 +184,24 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
     if tile is None:
         return None
     choice = as_multiplied(choice, replace(asked, tensor_units=True))
-    alone, needs = nest.alone(), demand(nest, choice, moved=True)
-    found, counts = tensor_shapes(choice, needs, limits, nest.parallel, tile.name), trips(nest)
+    plain, rows = (
+        _tensor_variants(nest, choice, limits, asked, tile, rows=rows) for rows in (False, True)
+    )
+    if plain is None:
+        return None
+    done, drafts = plain
+    whole = rows[1] if rows is not None else []
+    drafts = whole if whole and not whole[-1].guard else [*whole, *drafts]
+    return replace(done, derivation=dispatched(nest, drafts), nest=nest)
+
+
+def _tensor_variants(
+    nest: Nest, choice: Choice, limits: Limits, asked: Options, tile: TensorTile, *, rows: bool
+) -> tuple[Tiled, list[Draft]] | None:
+    """The variants in the tiles of the profile, those for whole `rows` or for any, and the first of
+    them; None where it has none, or they cannot be."""
+    alone, needs, counts = nest.alone(), demand(nest, choice, moved=True), trips(nest)
+    found = tensor_shapes(choice, needs, limits, nest.parallel, tile.name, rows=rows)
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     known = [n for n in counts.values() if n is not None]
     if found and len(known) == len(counts):
@@ -191,7 +209,7 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
         found, when = [found[quickest(*times, known_iterations(nest))]], [()]
     if not found or when is None:
         return None
-    ways = [by_tensor_units(asked, tile, t.buffers) for t in found]
+    ways = [by_tensor_units(asked, tile, t.buffers, rows=rows) for t in found]
     done = possible(
         lambda: [_in_registers(alone, t.sizes, limits, way) for t, way in zip(found, ways)],
         *(TransformError, LimitError, UnsupportedC),
@@ -203,8 +221,7 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
         for d, t in zip(done, found)
     ]
     options = wanted(ways[0], limits, done[0].choice)
-    derivation = dispatched(nest, variants(drafts, options, when))
-    return replace(done[0], derivation=derivation, nest=nest)
+    return done[0], (whole_rows if rows else variants)(drafts, options, when)
 
 
 def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -> list[Draft]:

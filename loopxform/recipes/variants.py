@@ -136,6 +136,22 @@ def variants(
     return [_with_vectors(d, width) for d in out] if width > 1 else out
 
 
+def whole_rows(
+    drafts: Sequence[Draft], options: Options, quickest: Conditions = ALWAYS
+) -> list[Draft]:
+    """Variants for rows that are copied in vectors of `options.vector`, wherever tiles are filled;
+    none where the host cannot tell."""
+    width, out = options.vector or 1, list[Draft]()
+    for d in (_in_32_bits(d) for d in drafts):
+        d = _with_vectors(_of_whole_rows(d, width) or d, width)
+        w = d.work()
+        tiles = (f.copy for f in _copies(w, d.group) if f.copy.collective)
+        if any(c.width != width for c in tiles):
+            return []
+        out.append(d)
+    return _chosen(out, quickest)
+
+
 def _chosen(drafts: Sequence[Draft], quickest: Conditions) -> list[Draft]:
     """The last shape where it is the quickest, then those before it; the first for what is left."""
     first, *others = drafts

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.opencl.dialect import KernelDialect
-from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load
+from loopxform.codegen.row_major import row_major
+from loopxform.ir.affine import poly, simplify, to_expr
+from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Var
+from loopxform.ir.visit import substitute
+from loopxform.records import record
 from loopxform.transforms.edges.bounds import conjunction
 
 START = "LX_START"
@@ -27,20 +30,79 @@ PIECES = (4, 8, 16)
 
 
 def started(
-    s: Copy, source: Load, target: Load, tests: list[Expr], exists: str, d: KernelDialect
+    s: Copy,
+    source: Load,
+    target: Load,
+    tests: list[Expr],
+    pad: str,
+    exists: str,
+    d: KernelDialect,
 ) -> list[str] | None:
     """The statements of one round for elements (with `tests`, those that exist: the name of that is
-    free) from `source` to `target`; None where the work-items copy them themselves."""
+    free; others are `pad`) from `source` to `target`; None where the work-items copy them
+    themselves."""
     pieces = _pieces(s, source, target, d)
     if pieces is None or not tests:
         return pieces
     assert s.pad is not None
-    instead = [cexpr.assign(Assign(x, s.pad), d) for x in _elements(target, s.width)]
+    if s.width > 1 and len(pieces) == 1:
+        kind = f"{d.memory_name(s.source)}{s.width}"
+        instead = [f"*(__local {kind} *)&{d.element(target, whole=True)} = ({kind})({pad})"]
+    else:
+        instead = [cexpr.assign(Assign(x, s.pad), d) for x in _elements(target, s.width)]
     return [
         f"const int {exists} = {cexpr.expr(conjunction(tests), d)}",
         *(f"if ({exists}) {x}" for x in pieces),
         *(f"if (!{exists}) {x}" for x in instead),
     ]
+
+
+@record
+class Places:
+    """Where the vectors of a work-item begin: what sets the registers that say so, which are the
+    same in all iterations, and what starts their copies."""
+
+    set: list[str]
+    start: list[str]
+
+
+def places(
+    s: Copy, source: Load, target: Load, registers: tuple[Load, Load], ahead: str, d: KernelDialect
+) -> Places | None:
+    """The same for tiles of tensor units, with these registers for places in the tile and in the
+    array; None where a work-item does not copy vectors that follow each other along
+    `ahead`, from an array that an int numbers the elements of."""
+    pieces = _pieces(s, source, target, d)
+    known = s.source in d.narrow and s.source not in d.places and d.tiles[s.target].moved
+    if pieces is None or len(pieces) > 1 or s.width == 1 or not known:
+        return None
+    at = _offset(source, d)
+    first = substitute(at, {ahead: Const(0)})
+    step = (poly(at) - poly(first)).divide(poly(Var(ahead)))
+    if step is None or step.mentions(ahead):
+        return None
+    base, cell = d.cell(target)
+    to, begin = registers
+    moved = simplify(Bin("*", Var(ahead), to_expr(step)))
+    kind, whole = f"{d.memory_name(s.source)}{s.width}", d.types[s.source].bytes * s.width
+    place = f"{d.name(s.source)}[{cexpr.expr(Bin('+', begin, moved), d)}]"
+    return Places(
+        [cexpr.assign(Assign(x, e), d) for x, e in ((to, cell), (begin, simplify(first)))],
+        [f"{START_VECTOR}({kind}, {s.width}, {whole}, &{base} + {d.load(to)}, &{place})"],
+    )
+
+
+def _offset(e: Load, d: KernelDialect) -> Expr:
+    """How far an element of an array is from the first one."""
+    shape = d.linear.get(e.array)
+    if shape is None or len(e.index) < 2:
+        return e.index[0]
+    (total, *others), rows = row_major(e.index, shape)
+    for position, row in zip(others, rows):
+        for extent in row:
+            total = Bin("*", total, extent)
+        total = Bin("+", total, position)
+    return total
 
 
 def _pieces(s: Copy, source: Load, target: Load, d: KernelDialect) -> list[str] | None:

@@ -15,7 +15,7 @@ from functools import reduce
 from typing import ClassVar, Literal
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.opencl.async_copy import started
+from loopxform.codegen.opencl.async_copy import Places, places, started
 from loopxform.codegen.opencl.dialect import IF, KernelDialect
 from loopxform.codegen.opencl.halves import VALUE
 from loopxform.codegen.opencl.vector_moves import LOAD
@@ -34,7 +34,8 @@ SPREAD = "LX_SPREAD"
 @record
 class OwnNames:
     """The names a kernel adds to the user's. `next` are the registers that keep, for each tile,
-    what a work-item fetched ahead."""
+    what a work-item fetched ahead, `places` those that say where what it copies begins in the tile
+    and in the array."""
 
     local_x: str
     local_y: str
@@ -55,12 +56,17 @@ class OwnNames:
     end: str
     term: str
     shift: str
+    lane: str
+    lane_x: str
+    lane_y: str
     next: Map[str, str]
+    places: Map[str, tuple[str, str]]
 
     WANTED: ClassVar[tuple[str, ...]] = (
         *("local_x", "local_y", "local_z"),
         *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
         *("stage", "number", "first", "rows", "ahead", "end", "term", "shift"),
+        *("lane", "lane_x", "lane_y"),
     )
 
     @property
@@ -88,7 +94,7 @@ class CopyPlan:
     moves: tuple[str, ...]
 
 
-Part = Literal["fetch", "mend", "store", "start"]
+Part = Literal["fetch", "mend", "store", "place", "start"]
 
 
 @record
@@ -96,10 +102,12 @@ class Phase:
     """A part of a copy through the `registers` of the work-items: from memory into them (fetch),
     padding in place of what does not exist (mend), from there into the tile (store). What is
     fetched is not looked at: a work-item need not wait for it. Or all of it, past the registers, as
-    far as hardware can (start)."""
+    far as hardware can (start), from places that were computed before (place) where these are
+    `placed`."""
 
     registers: str
     part: Part
+    placed: bool = False
 
 
 def plan_copy(
@@ -130,7 +138,7 @@ def plan_copy(
     # Kernels that are to share their text have a loop even around one round.
     loops = rounds > 1 or dialect.several
     kept = None
-    if phase is not None and phase.part != "start":
+    if phase is not None and phase.part not in ("place", "start"):
         kept = Load(phase.registers, (Var(own.r) if loops else Const(0),))
         types |= {phase.registers: types[s.source], own.r: UINT}
         packed = dialect.packed | ({phase.registers} if s.source in dialect.packed else set())
@@ -147,6 +155,11 @@ def plan_copy(
     elif phase is not None and phase.part == "mend":
         assert kept is not None
         moves = _mended(s, counters, kept, d)
+    elif (known := _places(s, source, target, phase, own, d, elements % items)) is not None:
+        assert phase is not None
+        moves = known.start if phase.part == "start" else known.set
+        counters = counters if phase.part == "place" else {}
+        loops = True
     else:
         fetch, store = _moves(s, source, target, _value(s, source, counters), kept, own, d)
         match None if phase is None else phase.part:
@@ -154,11 +167,12 @@ def plan_copy(
                 moves = fetch
             case "store":
                 moves = store
+            case "place":
+                moves = []
             case "start":
-                moves = started(s, source, target, _tests(s, counters), own.v, d) or [
-                    *fetch,
-                    *store,
-                ]
+                pad = _pad(s, s.pad, source, d) if s.pad is not None else ""
+                tests = _tests(s, counters)
+                moves = started(s, source, target, tests, pad, own.v, d) or [*fetch, *store]
             case _:
                 moves = [*fetch, *store]
     return CopyPlan(
@@ -167,10 +181,34 @@ def plan_copy(
         group=cexpr.expr(threads, d, 13),
         rounds=rounds,
         loops=loops,
-        test=_test(total, own, d, partial=elements % items != 0),
-        coordinates=tuple(_coordinates(sized, sizes, counters, own, d, 1 if words else s.width)),
+        test=_test(total, own, d, partial=elements % items != 0) if counters else "",
+        coordinates=tuple(_coordinates(sized, sizes, counters, own, d, 1 if words else s.width))
+        if counters
+        else (),
         moves=tuple(moves),
     )
+
+
+def _places(
+    s: Copy,
+    source: Load,
+    target: Load,
+    phase: Phase | None,
+    own: OwnNames,
+    d: KernelDialect,
+    left: int,
+) -> Places | None:
+    """Where what a work-item copies begins, of a phase for which that is computed before."""
+    if phase is None or not phase.placed or s.pad is not None or left:
+        return None
+    names = own.places[s.target]
+    d = replace(
+        d,
+        types={**d.types, **dict.fromkeys(names, INT), own.r: UINT},
+        kept={**d.kept, **dict.fromkeys(names, (0,))},
+    )
+    to, begin = (Load(n, (Var(own.r),)) for n in names)
+    return places(s, source, target, (to, begin), own.ahead, d)
 
 
 def _test(total: Expr, own: OwnNames, d: KernelDialect, *, partial: bool) -> str:
@@ -183,6 +221,7 @@ def _test(total: Expr, own: OwnNames, d: KernelDialect, *, partial: bool) -> str
 _PARTS: dict[Part, str] = {
     "fetch": ", into registers",
     "store": ", from registers",
+    "place": ", where parts begin",
     "start": ", asynchronously",
 }
 

@@ -11,7 +11,7 @@ from loopxform.codegen.opencl import atomics
 from loopxform.codegen.opencl.local_tile import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Assign, Const, Expr, Load
+from loopxform.ir.nodes import Assign, Bin, Const, Expr, Load
 from loopxform.ir.visit import loads, substitute
 from loopxform.records import record
 
@@ -69,16 +69,34 @@ class KernelDialect(Dialect):
     def element(self, e: Load, *, whole: bool = False, at: Expr | None = None) -> str:
         """The text of an element of a tile; `whole` ones begin a vector; `at` says where in the row
         it is kept, if that is known."""
+        return self._tile(e.array) + self._subscripts(self._place(e, whole=whole, at=at))
+
+    def cell(self, e: Load) -> tuple[str, Expr]:
+        """The first element of the buffer of a tile that is in use, and how many elements further
+        one is kept, which begins a vector."""
+        first, *others = self._place(e, whole=True)
+        lengths = self.tiles[e.array].shape[-len(others) :] if others else ()
+        for length, position in zip(lengths, others):
+            first = Bin("+", Bin("*", first, length), position)
+        (place,) = self._placed((first,))
+        return self._tile(e.array) + "[0]" * (1 + len(others)), place
+
+    def _tile(self, array: str) -> str:
+        """The buffer of a tile that is in use."""
+        return self.name(array) + (f"[{self.buffer}]" if self.tiles[array].buffers > 1 else "")
+
+    def _place(self, e: Load, *, whole: bool, at: Expr | None = None) -> tuple[Expr, ...]:
         tile = self.tiles[e.array]
         *slow, fast = (e.index[n] for n in tile.order)
         if tile.packed > 1:
             slow[0], fast = tile.in_words(slow[0], fast, whole=whole)
+        elif tile.folded > 1:
+            slow[0], fast = tile.in_lines(slow[0], fast)
         elif at is not None:
             fast = at
         else:
             fast = tile.place(slow[-1] if slow else Const(0), fast, whole=whole)
-        buffer = f"[{self.buffer}]" if tile.buffers > 1 else ""
-        return self.name(e.array) + buffer + self._subscripts((*slow, fast))
+        return (*slow, fast)
 
     def with_pairs(self, pairs: Map[str, str]) -> KernelDialect:
         """With other registers in use."""
@@ -90,7 +108,9 @@ class KernelDialect(Dialect):
     def _subscripts(self, index: tuple[Expr, ...]) -> str:
         """In a tile `ii-iii` is simply the work-item's share. Elements may be of any type, so that
         subscripts made of them stay as they are."""
+        return "".join(f"[{expr(i, self)}]" for i in self._placed(index))
+
+    def _placed(self, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
         values = dict(self.threads)
         placed = (substitute(i, values) for i in index)
-        short = (i if any(loads(i)) else simplify(i) for i in placed)
-        return "".join(f"[{expr(i, self)}]" for i in short)
+        return tuple(i if any(loads(i)) else simplify(i) for i in placed)

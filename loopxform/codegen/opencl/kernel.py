@@ -293,7 +293,7 @@ class KernelWriter(PreloadWriter):
             after = [BARRIER, *self.first_read(inner), *self.last_step(inner)]
             loop = self._loop(s, [*ahead.at_once(), *self.steps(inner), *ahead.next_tile(), *after])
             self.dialect = ahead.dialect
-        return ["{", *indented([*bound, *ahead.variables(), *first, *loop]), "}"]
+        return ["{", *indented([*bound, *ahead.variables(), *first, *loop, *ahead.after()]), "}"]
 
     def _bounded(self, s: For) -> tuple[For, list[str]]:
         """The loop; one that runs up to a number, up to a variable that compilers know nothing

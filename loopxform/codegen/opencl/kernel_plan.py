@@ -15,6 +15,7 @@ from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.kernel import KernelWriter
 from loopxform.codegen.opencl.launch import Mapping, mapping_of
 from loopxform.codegen.opencl.layout import hinted, in_rows
+from loopxform.codegen.opencl.local_tile import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
 from loopxform.floating_point import CONTRACT, Division, FloatingPoint
@@ -25,12 +26,13 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, If, Param, Stmt
 from loopxform.ir.permitted import permitted
-from loopxform.ir.tensor_tiles import TENSOR_TILES
+from loopxform.ir.tensor_tiles import BANKS, MATRIX_ROWS, TENSOR_TILES
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names, reads, stmt_exprs, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
+from loopxform.transforms.latency.vectors import VECTOR_BYTES
 from loopxform.transforms.marks import stale
 
 
@@ -113,7 +115,7 @@ def kernel_plan(
     text = render.kernel(
         head=in_rows(f"void {name}", [_parameter(a, dialect, written) for a in arguments]),
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
-        locals=[_local(t.decl.name, t.shape, t.decl.type.memory, dialect) for t in mapping.tiles],
+        locals=[_local(t, dialect) for t in mapping.tiles],
         ids=_ids(fn, mapping, own, dialect),
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
@@ -175,8 +177,12 @@ def _own_names(fn: Function) -> OwnNames:
     registers: dict[str, str] = {}
     for tile in dict.fromkeys(tiles):
         registers[tile] = free_name(f"{tile}_next", taken | set(registers.values()))
+    places = {
+        tile: (free_name(f"{tile}_to", taken), free_name(f"{tile}_from", taken))
+        for tile in registers
+    }
     free = {n: free_name(n, taken) for n in OwnNames.WANTED}
-    return OwnNames(**free, next=registers)
+    return OwnNames(**free, next=registers, places=places)
 
 
 def _dialect(
@@ -189,6 +195,7 @@ def _dialect(
     types = {
         **symbols(fn),
         **dict.fromkeys((*own.local_ids, *own.counters, own.term, own.shift), INT),
+        **dict.fromkeys((own.lane, own.lane_x, own.lane_y), INT),
     }
     return KernelDialect(
         "opencl",
@@ -220,9 +227,13 @@ def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> 
     return f"__global {const}{kind} *restrict {d.name(name)}"
 
 
-def _local(name: str, shape: tuple[Expr, ...], kind: str, d: KernelDialect) -> str:
-    sizes = "".join(f"[{cexpr.expr(e, d)}]" for e in shape)
-    return f"__local {kind} {d.name(name)}{sizes} __attribute__((aligned(16)));"
+def _local(t: LocalTile, d: KernelDialect) -> str:
+    """A tile, on a multiple of the widest vector; with rows whose elements are moved within the
+    banks, on one of those: else copies that the hardware makes take half as long again."""
+    sizes = "".join(f"[{cexpr.expr(e, d)}]" for e in t.shape)
+    least = BANKS if t.moved else VECTOR_BYTES
+    name = f"{t.decl.type.memory} {d.name(t.decl.name)}"
+    return f"__local {name}{sizes} __attribute__((aligned({least})));"
 
 
 def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> list[str]:
@@ -241,12 +252,13 @@ def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> lis
             text = f"(uint)({row} * {width} + get_local_id(0))"
         item = f"const uint {own.item} = {text};"
         out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
-    return [*out, *_in_warp(fn, own)]
+    return [*out, *_in_warp(fn, mapping, own)]
 
 
-def _in_warp(fn: Function, own: OwnNames) -> Iterator[str]:
+def _in_warp(fn: Function, mapping: Mapping, own: OwnNames) -> Iterator[str]:
     """Which term of products of tiles a work-item reads, and how far its column is from that of
-    its first element (`codegen.opencl.tensor_product`)."""
+    its first element (`codegen.opencl.tensor_product`); and of which work-items it says where rows
+    of matrices lie (`codegen.opencl.matrices`)."""
     names = (s.tensor for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
     tile = next((TENSOR_TILES[name] for name in names), None)
     if tile is not None:
@@ -254,6 +266,12 @@ def _in_warp(fn: Function, own: OwnNames) -> Iterator[str]:
         yield f"const int {own.term} = (int)({own.item} % {tile.wide});"
         row = f"(int)({own.item} % {warp} / {tile.wide})"
         yield f"const int {own.shift} = {row} - {tile.own_columns} * {own.term};"
+        operands = (t for t in mapping.tiles if t.packed == 1 and t.moved)
+        if tile.matrices and mapping.lanes and any(operands):
+            column, row = _corner(mapping, mapping.lanes, own.item)
+            row = f"{row and row + ' + '}{own.item} % {MATRIX_ROWS}"
+            yield f"const int {own.lane} = (int)({own.item} % {warp});"
+            yield f"const int {own.lane_x} = (int)({column or '0'}), {own.lane_y} = (int)({row});"
 
 
 def _arranged(
@@ -264,16 +282,23 @@ def _arranged(
     width, height = (value_of(e) or 1 for e in mapping.group_shape[:2])
     item = own.item if 2 not in {t.dimension for t in mapping.threads} else None
     item = item or f"({own.item} % {width * height})"
-    across = width // x
-    block = f"{item} / {x * y}"
-    column = f"{block} % {across} * {x} + " if across > 1 else ""
-    row = f"{block} / {across}" if across > 1 else block
-    row = f"{row} * {y} + " if height > y else ""
+    column, row = _corner(mapping, lanes, item)
     return [
-        f"const int {own.local_x} = (int)({column}{item} % {x});",
-        f"const int {own.local_y} = (int)({row}{item} % {x * y} / {x});",
+        f"const int {own.local_x} = (int)({column and column + ' + '}{item} % {x});",
+        f"const int {own.local_y} = (int)({row and row + ' + '}{item} % {x * y} / {x});",
         *plain[2:],
     ]
+
+
+def _corner(mapping: Mapping, lanes: tuple[int, int], item: str) -> tuple[str, str]:
+    """The numbers of the first work-item of such a rectangle; "" where all have the same."""
+    x, y = lanes
+    width, height = (value_of(e) or 1 for e in mapping.group_shape[:2])
+    across = width // x
+    block = f"{item} / {x * y}"
+    column = f"{block} % {across} * {x}" if across > 1 else ""
+    row = f"{block} / {across}" if across > 1 else block
+    return column, f"{row} * {y}" if height > y else ""
 
 
 def _grid(mapping: Mapping) -> tuple[Expr, Expr, Expr]:

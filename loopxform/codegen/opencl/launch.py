@@ -8,6 +8,7 @@ thread loops (`acc[(ii-iii)/Ry, (jj-jjj)/Rx, i, j]`): those dimensions disappear
 from __future__ import annotations
 
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
+from loopxform.codegen.opencl.operand_tile import operand_tile
 from loopxform.errors import EmitError
 from loopxform.ir.affine import Poly, poly, to_expr, value_of
 from loopxform.ir.nodes import (
@@ -23,7 +24,6 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
-from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
@@ -251,18 +251,8 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     pad = pad if read_across or copied_across else 0
     ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.stages > 1)
     buffers = max((s.stages for s in ahead if decl.name in writes(s.body)), default=1)
-    if product := _product(fn, decl):
-        moved = product.moved if len(order) == 2 else 0
-        return LocalTile(decl, order, 0, None, buffers, moved, product.packed)
-    return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
-
-
-def _product(fn: Function, decl: Decl) -> TensorTile | None:
-    """The product of tiles that a tile is an operand of: work-items that read neighbours of several
-    rows are to find them in different banks."""
-    loops = (s for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
-    found = next((s for s in loops if any(c.source == decl.name for c in parts(s)[1])), None)
-    return None if found is None else TENSOR_TILES[found.tensor]
+    operand = operand_tile(fn, decl, order, buffers)
+    return operand or LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
 
 
 def _blocks(

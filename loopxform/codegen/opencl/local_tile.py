@@ -46,7 +46,8 @@ class LocalTile:
     in different banks; so do elements that are `moved`: in each row by so many more than in the one
     before, within `BANKS` bytes. Where work-items read vectors of it, `blocks` says how these lie.
     It has several `buffers` where others are filled while one is in use. Of two dimensions, so many
-    neighbours along the slower one may be `packed` in a word, and words are `moved`."""
+    neighbours along the slower one may be `packed` in a word, and words are `moved`; or so many
+    short rows are `folded` into one, that banks give at once."""
 
     decl: Decl
     order: tuple[int, ...]
@@ -55,6 +56,7 @@ class LocalTile:
     buffers: int = 1
     moved: int = 0
     packed: int = 1
+    folded: int = 1
 
     @property
     def shape(self) -> tuple[Expr, ...]:
@@ -62,6 +64,9 @@ class LocalTile:
         if self.packed > 1:
             slow = [Bin("/", slow[0], Const(self.packed))]
             fast = Bin("*", fast, Const(self.packed))
+        if self.folded > 1:
+            slow = [Bin("/", slow[0], Const(self.folded))]
+            fast = Bin("*", fast, Const(self.folded))
         if self.buffers > 1:
             slow = [Const(self.buffers), *slow]
         return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
@@ -92,10 +97,16 @@ class LocalTile:
         first = Bin("*", self.place(number, at), Const(self.packed))
         return number, first if whole else Bin("+", first, _rest(row, self.packed))
 
+    def in_lines(self, row: Expr, at: Expr) -> tuple[Expr, Expr]:
+        """Where an element is kept of short rows that are folded."""
+        short = self.decl.shape[self.order[-1]]
+        line = _quotient(row, self.folded)
+        return line, self.place(line, Bin("+", Bin("*", _rest(row, self.folded), short), at))
+
     @property
     def bytes(self) -> int:
         total = self.decl.type.bytes
-        for d in replace(self, packed=1).shape:
+        for d in replace(self, packed=1, folded=1).shape:
             total *= value_of(d) or 0
         return total
 

@@ -24,6 +24,10 @@ for (kk ...) {
   compute with buffer `stage`;
   stage = (stage + 1) % buffers;
 }
+
+Where places are computed before the loop, it starts a tile in each iteration, in the last ones the
+first tiles again, which nothing reads: tests around copies keep compilers from mixing them with
+arithmetic.
 """
 
 from __future__ import annotations
@@ -46,8 +50,9 @@ from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.work_item import indented
 from loopxform.ir import whiles
-from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Var
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Un, Var
+from loopxform.ir.types import INT
 from loopxform.ir.visit import substitute
 from loopxform.records import record
 from loopxform.transforms.latency.pipeline import split
@@ -110,6 +115,10 @@ class Ahead:
         """What comes first where all of a tile is read ahead."""
         return []
 
+    def after(self) -> list[str]:
+        """What comes behind the loop."""
+        return []
+
     def next_tile(self) -> list[str]:
         """Stores the next tile, and fetches the one after it; of the last one nothing changes."""
         stage, later = self.own.stage, Bin("+", Var(self.loop.var), self.loop.step)
@@ -124,8 +133,12 @@ class Ahead:
 
     def _if(self, value: Expr, lines: list[str]) -> list[str]:
         """Lines for the iteration of that value, if there is one."""
-        test = substitute(whiles.test(self.loop), {self.loop.var: value})
-        return [f"if ({cexpr.expr(test, self.dialect)}) {{", *indented(lines), "}"]
+        test = cexpr.expr(self._test(value), self.dialect)
+        return [f"if ({test}) {{", *indented(lines), "}"]
+
+    def _test(self, value: Expr) -> Expr:
+        """Whether there is the iteration of that value."""
+        return substitute(whiles.test(self.loop), {self.loop.var: value})
 
     def _if_next(self, value: Expr, lines: list[str]) -> list[str]:
         """Lines for the iteration after that of `value`, which there is, without a sum that might
@@ -191,7 +204,22 @@ class AsynchronousAhead(Ahead):
 
     def variables(self) -> list[str]:
         kind, lo = self.dialect.counter_type(self.loop.type), cexpr.expr(self.loop.lo, self.dialect)
-        return [*super().variables(), f"{kind} {self.own.ahead} = {lo};"]
+        return [*super().variables(), f"{kind} {self.own.ahead} = {lo};", *self._places()]
+
+    def _places(self) -> list[str]:
+        """Computes where what a work-item copies begins, which compilers are not to do again in
+        every iteration."""
+        new, declared, inside = self._later_dialect(), list[str](), list[str]()
+        for c in (self._at(c, Var(self.own.ahead)) for c in self.copies):
+            plan = new._plan(c, new.dialect, "place")
+            if not plan.moves:
+                continue
+            names = self.own.places[c.target]
+            declared.append(f"int {', '.join(f'{n}[{plan.rounds}]' for n in names)};")
+            hidden = (f"{HIDE}({n}[{self.own.r}])" for n in names)
+            plan = replace(plan, moves=(*plan.moves, *hidden))
+            inside += self.render(plan).rstrip("\n").split("\n")
+        return [*declared, *self.if_any(inside)] if inside else []
 
     def first(self) -> list[str]:
         """Starts all tiles but the last that there is room for."""
@@ -207,7 +235,24 @@ class AsynchronousAhead(Ahead):
 
     def at_once(self) -> list[str]:
         """Starts a tile, into the buffer that was in use before this one."""
-        return self._start(self._later(self.loop.stages - 1))
+        buffer = self._later(self.loop.stages - 1)
+        if not self._repeats:
+            return self._start(buffer)
+        new, value = self._later_dialect(), Var(self.own.ahead)
+        lo, end = (cexpr.expr(e, new.dialect) for e in (self.loop.lo, Un("!", self._test(value))))
+        again = f"if ({end}) {{", f"  {self.own.ahead} = {lo};", "}"
+        return [*again, *self._copies(new, buffer), f"{STARTED}();"]
+
+    def after(self) -> list[str]:
+        """Waits for tiles that nothing reads."""
+        return [f"{ARRIVED}(0);"] if self._repeats else []
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether what all copies start is computed before."""
+        new = self._later_dialect()
+        later = (self._at(c, Var(self.own.ahead)) for c in self.copies)
+        return all(new._plan(c, new.dialect, "place").moves for c in later)
 
     def next_tile(self) -> list[str]:
         """The buffer of the next iteration, complete; of the last one nothing changes."""
@@ -216,17 +261,34 @@ class AsynchronousAhead(Ahead):
         return [*turn, self._wait()]
 
     def _start(self, buffer: str) -> list[str]:
-        types = {**self.dialect.types, self.own.ahead: self.loop.type}
-        new = replace(self, dialect=replace(self.dialect, types=types))
-        value = Var(self.own.ahead)
+        new = self._later_dialect()
+        return [*new._if(Var(self.own.ahead), self._copies(new, buffer)), f"{STARTED}();"]
+
+    def _copies(self, new: AsynchronousAhead, buffer: str) -> list[str]:
         step = cexpr.expr(self.loop.step, self.dialect)
-        copy = [*new._lines(value, buffer, "start"), f"{self.own.ahead} += {step};"]
-        return [*new._if(value, copy), f"{STARTED}();"]
+        lines = new._lines(Var(self.own.ahead), buffer, "start")
+        return [*lines, f"{self.own.ahead} += {step};"]
+
+    def _later_dialect(self) -> AsynchronousAhead:
+        """With the iteration whose tiles are started."""
+        types = {**self.dialect.types, self.own.ahead: self.loop.type}
+        return replace(self, dialect=replace(self.dialect, types=types))
+
+    def _plan(self, c: Copy, d: KernelDialect, part: Part | None) -> CopyPlan:
+        """From places that were computed before, where numbers are those of an int from 0 on."""
+        plain = self.loop.type == INT and value_of(self.loop.lo) == 0
+        phase = None if part is None else Phase(self.own.next[c.target], part, placed=plain)
+        return plan_copy(c, self.mapping.group_shape, self.own, d, phase)
 
     def _wait(self) -> str:
         return f"{ARRIVED}({self.loop.stages - 2});"
 
     def _later(self, n: int) -> str:
-        """The buffer that is in use so many iterations later."""
+        """The buffer that is in use so many iterations later: the next one, or the one before."""
         count, stage = self.loop.stages, self.own.stage
-        return f"1 - {stage}" if count == 2 else f"({stage} + {n}) % {count}"
+        if count == 2:
+            return f"1 - {stage}"
+        last = count - 1
+        if n == 1:
+            return f"({stage} == {last} ? 0 : {stage} + 1)"
+        return f"({stage} == 0 ? {last} : {stage} - 1)"

@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from loopxform.codegen.opencl.work_item import ItemWriter, indented, unrolled
+from loopxform.codegen.opencl.matrices import MatrixWriter
+from loopxform.codegen.opencl.work_item import indented, unrolled
 from loopxform.errors import EmitError
 from loopxform.floating_point import SEPARATE, FloatingPoint
 from loopxform.ir.affine import simplify, value_of
@@ -47,7 +48,7 @@ _PARTS = ("[1]", "[0]"), ("[0]", "[1]"), ("[0]", "[0]")
 
 
 @dataclass
-class TensorWriter(ItemWriter):
+class TensorWriter(MatrixWriter):
     """Writes both forms of such loops, where that is `permitted`."""
 
     permitted: FloatingPoint = SEPARATE
@@ -134,16 +135,22 @@ class TensorWriter(ItemWriter):
             simplify(Bin("+", Var(loop.var), _term(self.own.term, tile, n)))
             for n in range(tile.words)
         ]
-        read = [
-            self._word(f"{left}[{c}][{n}]", self._row(product.left, {loop.var: k}), tile)
-            for n, k in enumerate(terms)
-        ]
-        lines += unrolled(c, str(rows), "1", read)
-        read = [
-            self._word(f"{right}[{c}][{n}]", self._column(product, tile, {loop.var: k}), tile)
-            for n, k in enumerate(terms)
-        ]
-        lines += unrolled(c, str(across), "1", read)
+        if self.is_in_matrices(product.left.source, tile):
+            lines += self.left_matrices(product.left, loop, tile)
+        else:
+            read = [
+                self._word(f"{left}[{c}][{n}]", self._row(product.left, {loop.var: k}), tile)
+                for n, k in enumerate(terms)
+            ]
+            lines += unrolled(c, str(rows), "1", read)
+        if self.is_in_matrices(product.right.source, tile):
+            lines += self.right_matrices(product.right, loop, tile)
+        else:
+            read = [
+                self._word(f"{right}[{c}][{n}]", self._column(product, tile, {loop.var: k}), tile)
+                for n, k in enumerate(terms)
+            ]
+            lines += unrolled(c, str(across), "1", read)
         own = [_next(product.rows, n) for n in range(tile.own_rows)]
         for a, b in _PARTS if tile.split else (("", ""),):
             words = [f"{left}[{self._text(e)}][{n}]{a}" for n in range(tile.words) for e in own]

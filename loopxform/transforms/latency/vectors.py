@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from loopxform.analysis.context import always
 from loopxform.ir.affine import value_of
 from loopxform.ir.constants import tables
-from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, Function
+from loopxform.ir.nodes import Bin, Const, Copy, Decl, Expr, For, Function
+from loopxform.ir.tensor_tiles import TENSOR_TILES
 from loopxform.ir.types import BOOL, HALF, Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import Path, declared, walk
+from loopxform.ir.visit import Path, declared, reads, walk
 from loopxform.records import record
 
 VECTOR_BYTES = 16
@@ -57,12 +58,18 @@ def _from_memory(fn: Function, s: Copy) -> bool:
 
 def widest(fn: Function, name: str, width: int) -> int:
     """`width`, or less where that many elements of a tile, or of what it is filled from, are more
-    than a vector holds; 1 where there are no vectors of them."""
+    than a vector holds; 1 where there are no vectors of them: of halves where these stay halves."""
     types, sources = symbols(fn), {f.copy.source for f in copies(fn, name) if f.copy.collective}
     kinds = {types[n] for n in (name, *sources)}
-    if types[name] == HALF or BOOL in kinds:
+    if BOOL in kinds or (types[name] == HALF and not _in_matrices(fn, name)):
         return 1
     return min(width, VECTOR_BYTES // max(t.bytes for t in kinds))
+
+
+def _in_matrices(fn: Function, name: str) -> bool:
+    """Whether tensor units take a tile as it is, read in matrices."""
+    found = (s for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
+    return any(TENSOR_TILES[s.tensor].matrices and name in reads(s.body) for s in found)
 
 
 def unfit(fn: Function, found: Found, width: int) -> str | None:
@@ -70,6 +77,8 @@ def unfit(fn: Function, found: Found, width: int) -> str | None:
     s = found.copy
     if not s.collective and not _from_memory(fn, s):
         sized = [x.size for x in s.slices if x.size is not None]
+        if symbols(fn)[s.source] == HALF:
+            return f"halves of '{s.source}' become floats one at a time"
         if len(sized) != 1 or (value_of(sized[0]) or 1) % width:
             return f"a work-item does not read {width} neighbours of '{s.source}' at a time"
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopxform.ir.tensor_tiles import Instruction, TensorTile
+from loopxform.ir.tensor_tiles import MATRIX_ROWS, Instruction, TensorTile
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar
 from loopxform.verify.arith import fused
 from loopxform.verify.group.builtins import bits as bits_of
@@ -26,6 +26,23 @@ def own_products(
         left = _terms(tile, product.left, shown, row, half, tile.own_rows)
         right = _terms(tile, product.right, shown, column + m, tile.own_rows * tile.words, 1)
         out.append(_added(product, start, left, right))
+    return tuple(out)
+
+
+WARP = 32
+"""Work-items that read matrices together: each 8 say where the rows of one of four lie."""
+
+
+def own_words(place: int, rows: Sequence[Sequence[Any]], *, turned: bool) -> tuple[Any, ...]:
+    """The words of a work-item, of its `place` in the warp, of matrices with these rows of 16 bits
+    each: two neighbours of a row, or of a column of `turned` ones. (PTX ISA, `ldmatrix`.)"""
+    line, first = place // 4, place % 4 * 2
+    out = []
+    for start in range(0, WARP, MATRIX_ROWS):
+        matrix = rows[start : start + MATRIX_ROWS]
+        pair = [matrix[n][line] if turned else matrix[line][n] for n in (first, first + 1)]
+        unset = [x for x in pair if x.__class__ is Unset]
+        out.append(unset[0] if unset else pair[0] | pair[1] << 16)
     return tuple(out)
 
 

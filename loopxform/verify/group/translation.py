@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, assert_never
 
-from loopxform.ir.tensor_tiles import OF_TEXT, Instruction
+from loopxform.ir.tensor_tiles import MATRIX_LOADS, OF_TEXT, Instruction
 from loopxform.ir.types import Scalar, common
 from loopxform.records import record
 from loopxform.verify.group import builtins
@@ -415,6 +415,8 @@ class _FunctionWriter(Expressions):
             self.emit("item.commit()")
         elif s.text in OF_TEXT:
             self._tile_product(s, OF_TEXT[s.text])
+        elif s.text in MATRIX_LOADS.values():
+            self._matrices(s)
         elif s.text:
             raise self.error(f'asm("{s.text}")')
 
@@ -434,6 +436,21 @@ class _FunctionWriter(Expressions):
             total = Operand(name, product.tile.sums[0])
             kept = converted(total, at.type) if isinstance(at.type, Scalar) else total
             self.emit(f"{at.array}.store({at.at}, {kept.text})")
+
+    def _matrices(self, s: Assembly) -> None:
+        """Work-items show each other the rows of matrices whose places they say, meet, and take
+        their own words."""
+        *words, first = s.operands
+        at = self.address(first)
+        self.emit(f"item.show_row({at.array}, {at.at})")
+        self.count += 1
+        self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
+        names = [self.fresh("word") for _ in words]
+        turned = s.text == MATRIX_LOADS["LX_MATRICES_TURNED"]
+        self.emit(f"{', '.join(names)} = item.matrices({turned})")
+        for e, name in zip(words, names):
+            to = self.location(e)
+            self.emit(f"{to.array}.store({to.at}, {name})")
 
 
 _NO = Block(0, ())

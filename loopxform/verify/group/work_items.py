@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from loopxform.ir.tensor_tiles import INSTRUCTIONS
+from loopxform.ir.tensor_tiles import INSTRUCTIONS, MATRIX
 from loopxform.records import record
 from loopxform.verify import memory as trees_memory
 from loopxform.verify.group.fault import ExecutionError, GroupFault, Item, Kind, Place
 from loopxform.verify.group.memory import EPOCHS, KERNELS, Now, Private, Shared
-from loopxform.verify.group.tile_products import own_products
+from loopxform.verify.group.tile_products import WARP, own_products, own_words
 from loopxform.verify.group.translation import FENCES, KernelCode
 
 _LOCAL, _GLOBAL = FENCES["CLK_LOCAL_MEM_FENCE"], FENCES["CLK_GLOBAL_MEM_FENCE"]
@@ -77,15 +77,32 @@ class WorkItem:
         self._turn = 1 - self._turn
         self._shown[self._turn] = words
 
+    def show_row(self, of: Private, cell: int) -> None:
+        """A row of a matrix, which begins at a cell."""
+        count = MATRIX // of.bytes
+        if not isinstance(of, Shared) or of.bytes != 2:
+            raise GroupFault("copy", f"{of.element(cell)} begins no row of 16 bits each")
+        of.require_vector(cell, count, aligned=True)
+        self.show(*(of.load(cell + n) for n in range(count)))
+
+    def matrices(self, turned: bool) -> tuple[Any, ...]:
+        """Its words of the matrices whose rows the work-items of its warp have shown."""
+        number, rows = self._in_warp(WARP)
+        return own_words(number, rows, turned=turned)
+
     def products(self, macro: str, *results: Any) -> tuple[Any, ...]:
         """Its elements of the result, of what the work-items of its warp have shown."""
+        tile = INSTRUCTIONS[macro].tile
+        place, shown = self._in_warp(tile.high * tile.wide)
+        return own_products(INSTRUCTIONS[macro], place, shown, results)
+
+    def _in_warp(self, size: int) -> tuple[int, list[tuple[Any, ...]]]:
+        """Its place in its warp, and what the work-items of that have shown."""
         x, y, z = self.local_id
         number = (z * self.local_size[1] + y) * self.local_size[0] + x
-        tile = INSTRUCTIONS[macro].tile
-        warp = tile.high * tile.wide
-        first = number - number % warp
-        shown = [item._shown[self._turn] for item in self.group[first : first + warp]]
-        return own_products(INSTRUCTIONS[macro], number % warp, shown, results)
+        first = number - number % size
+        shown = [item._shown[self._turn] for item in self.group[first : first + size]]
+        return number % size, shown
 
 
 class Launch:

@@ -25,6 +25,7 @@ H100 = PROFILES["h100"]
 SIZES = {"Ty": 8, "Tx": 8, "Tk": 16, "Ry": 4, "Rx": 4}
 HALVES = MM.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
 CAST = HALVES.replace("A[i][k] * B", "(float)A[i][k] * (float)B")
+RIGHT = HALVES.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
 TURNED = HALVES.replace("A[M][U]", "A[U][M]").replace("A[i][k]", "A[k][i]")
 TURNED = TURNED.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
 HALF_SUMS = HALVES.replace("float acc", "_Float16 acc")
@@ -71,12 +72,13 @@ def numbers(text: str, shape: tuple[int, int, int]) -> dict[str, Any]:
     rng = np.random.default_rng(m + u + n)
     kind = np.float32 if "float A" in text else np.float16
 
-    def drawn(rows: int, columns: int) -> np.ndarray[Any, Any]:
-        extents = (columns, rows) if "A[U][M]" in text else (rows, columns)
+    def drawn(name: str, rows: int, columns: int) -> np.ndarray[Any, Any]:
+        turned = "A[U][M]" in text or (name == "B" and "B[N][U]" in text)
+        extents = (columns, rows) if turned else (rows, columns)
         values = rng.standard_normal(extents) * 2.0 ** rng.integers(-3, 4, extents)
         return values.astype(kind)
 
-    args = {"A": drawn(m, u), "B": drawn(u, n), "C": np.full((m, n), 7, np.float32)}
+    args = {"A": drawn("A", m, u), "B": drawn("B", u, n), "C": np.full((m, n), 7, np.float32)}
     return {"M": m, "U": u, "N": n, **args}
 
 
@@ -97,6 +99,48 @@ def test_sums_in_any_order_are_near(case: str) -> None:
         left, right = (left.T, right.T) if "A[U][M]" in text else (left, right)
         unit = 3 * 2.0**-20 if floats else shape[1] * 2.0**-24
         most = unit * (abs(left) @ abs(right))
+        for units in (True, False):
+            given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
+            execute(plan, given, asynchronous=units)
+            assert (abs(given["C"] - left @ right) <= most).all(), (shape, units)
+
+
+# ---------------------------------------------------------------- rows of vectors
+
+ROWS = Options(stages=3, async_copies=True, vector=8, pad=False, swizzle_groups=2)
+IN_MATRICES: dict[str, tuple[str, Options, dict[str, int], tuple[str, ...]]] = {
+    "plain": (HALVES, ROWS, {"Tk": 32}, ("", "_TURNED")),
+    "right-turned": (RIGHT, replace(ROWS, index=64), {"Tk": 32, "Ry": 2, "Ty": 16}, ("", "")),
+    "left-in-words": (TURNED, replace(ROWS, stages=2), {"Rx": 8}, ("",)),
+    "columns-in-words": (HALVES, ROWS, {"Tk": 64, "Rx": 6, "Tx": 16}, ("",)),
+    "padded": (HALVES, replace(ROWS, pad=True, stages=2, async_copies=False), {}, ("", "_TURNED")),
+}
+
+
+def test_kernel_of_matrices(golden: Golden) -> None:
+    derivation = mapped(HALVES, ROWS, {"Tk": 32}, "reassociate")
+    golden.check(emit.kernel(derivation, fp=PERMITTED["reassociate"]).source)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(x, marks=[pytest.mark.slow] if "words" in x else []) for x in IN_MATRICES],
+)
+def test_matrices_hold_what_words_do(case: str) -> None:
+    """Where rows are vectors, warps read operands as matrices; results are as near for full tiles
+    and for parts of them."""
+    text, options, sizes, macros = IN_MATRICES[case]
+    plan = emit.kernel(mapped(text, options, sizes, "reassociate"), fp=PERMITTED["reassociate"])
+    for name in ("", "_TURNED"):
+        assert (f"LX_MATRICES{name}(A_reg" in plan.source) + (
+            f"LX_MATRICES{name}(B_reg" in plan.source
+        ) == macros.count(name)
+    for shape in [(16, 72, 40), (8, 8, 8)]:
+        args = numbers(text, shape)
+        left, right = (args[x].astype(float) for x in "AB")
+        left = left.T if "A[U][M]" in text else left
+        right = right.T if "B[N][U]" in text else right
+        most = shape[1] * 2.0**-24 * (abs(left) @ abs(right))
         for units in (True, False):
             given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
             execute(plan, given, asynchronous=units)
