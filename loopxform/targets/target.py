@@ -191,8 +191,9 @@ class Limits:
     Rows that fit the first of `row_tiles` (rows, and words of all arrays for each; work-items along
     rows and across) are copied through local memory where a work-item runs an iteration.
     Products are computed by tensor units in one of the `tensor_tiles` (by the names that
-    `ir.tensor_tiles` has): work-items, elements of each, terms and buffers. The host tries whether
-    the device has such units.
+    `ir.tensor_tiles` has): work-items, elements of each, terms and buffers, some for operands alone
+    whose rows are `vectors` that are copied as they are. The host tries whether the device has such
+    units.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk

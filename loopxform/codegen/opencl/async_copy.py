@@ -7,11 +7,14 @@ exist.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopxform.codegen import cexpr
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.row_major import row_major
 from loopxform.ir.affine import poly, simplify, to_expr
 from loopxform.ir.nodes import Assign, Bin, Const, Copy, Expr, Load, Var
+from loopxform.ir.types import INT, UINT
 from loopxform.ir.visit import substitute
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import conjunction
@@ -67,11 +70,18 @@ class Places:
 
 
 def places(
-    s: Copy, source: Load, target: Load, registers: tuple[Load, Load], ahead: str, d: KernelDialect
+    s: Copy,
+    source: Load,
+    target: Load,
+    names: tuple[str, str],
+    counter: str,
+    ahead: str,
+    d: KernelDialect,
 ) -> Places | None:
-    """The same for tiles of tensor units, with these registers for places in the tile and in the
-    array; None where a work-item does not copy vectors that follow each other along
-    `ahead`, from an array that an int numbers the elements of."""
+    """The same for tiles of tensor units, with registers of these names for places in the tile and
+    in the array, one of each by the `counter` of rounds; None where a work-item does not copy
+    vectors that follow each other along `ahead`, from an array that an int numbers the elements of.
+    """
     pieces = _pieces(s, source, target, d)
     known = s.source in d.narrow and s.source not in d.places and d.tiles[s.target].moved
     if pieces is None or len(pieces) > 1 or s.width == 1 or not known:
@@ -81,8 +91,10 @@ def places(
     step = (poly(at) - poly(first)).divide(poly(Var(ahead)))
     if step is None or step.mentions(ahead):
         return None
+    types = {**d.types, **dict.fromkeys(names, INT), counter: UINT}
+    d = replace(d, types=types, kept={**d.kept, **dict.fromkeys(names, (0,))})
     base, cell = d.cell(target)
-    to, begin = registers
+    to, begin = (Load(n, (Var(counter),)) for n in names)
     moved = simplify(Bin("*", Var(ahead), to_expr(step)))
     kind, whole = f"{d.memory_name(s.source)}{s.width}", d.types[s.source].bytes * s.width
     place = f"{d.name(s.source)}[{cexpr.expr(Bin('+', begin, moved), d)}]"

@@ -15,7 +15,7 @@ from functools import reduce
 from typing import ClassVar, Literal
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.opencl.async_copy import Places, places, started
+from loopxform.codegen.opencl.async_copy import places, started
 from loopxform.codegen.opencl.dialect import IF, KernelDialect
 from loopxform.codegen.opencl.halves import VALUE
 from loopxform.codegen.opencl.vector_moves import LOAD
@@ -147,6 +147,9 @@ def plan_copy(
     d = replace(dialect, types=types)
     index = tuple(_source(s, n, counters) for n in range(len(s.slices)))
     source, target = Load(s.source, index), Load(s.target, tuple(Var(counters[n]) for n in sized))
+    known = None
+    if phase is not None and phase.placed and s.pad is None and elements % items == 0:
+        known = places(s, source, target, own.places[s.target], own.r, own.ahead, d)
     if words is not None:
         tests = _tests(s, counters)
         pad = _pad(s, s.pad, source, d) if s.pad is not None else ""
@@ -155,11 +158,9 @@ def plan_copy(
     elif phase is not None and phase.part == "mend":
         assert kept is not None
         moves = _mended(s, counters, kept, d)
-    elif (known := _places(s, source, target, phase, own, d, elements % items)) is not None:
-        assert phase is not None
-        moves = known.start if phase.part == "start" else known.set
+    elif known is not None and phase is not None:
+        moves, loops = known.start if phase.part == "start" else known.set, True
         counters = counters if phase.part == "place" else {}
-        loops = True
     else:
         fetch, store = _moves(s, source, target, _value(s, source, counters), kept, own, d)
         match None if phase is None else phase.part:
@@ -187,28 +188,6 @@ def plan_copy(
         else (),
         moves=tuple(moves),
     )
-
-
-def _places(
-    s: Copy,
-    source: Load,
-    target: Load,
-    phase: Phase | None,
-    own: OwnNames,
-    d: KernelDialect,
-    left: int,
-) -> Places | None:
-    """Where what a work-item copies begins, of a phase for which that is computed before."""
-    if phase is None or not phase.placed or s.pad is not None or left:
-        return None
-    names = own.places[s.target]
-    d = replace(
-        d,
-        types={**d.types, **dict.fromkeys(names, INT), own.r: UINT},
-        kept={**d.kept, **dict.fromkeys(names, (0,))},
-    )
-    to, begin = (Load(n, (Var(own.r),)) for n in names)
-    return places(s, source, target, (to, begin), own.ahead, d)
 
 
 def _test(total: Expr, own: OwnNames, d: KernelDialect, *, partial: bool) -> str:

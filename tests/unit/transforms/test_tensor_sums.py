@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from c_texts import MM
 from conftest import Golden
+from deriving import shown
 
 from loopxform.codegen import emit
 from loopxform.errors import TransformError
@@ -145,6 +146,36 @@ def test_matrices_hold_what_words_do(case: str) -> None:
             given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
             execute(plan, given, asynchronous=units)
             assert (abs(given["C"] - left @ right) <= most).all(), (shape, units)
+
+
+@pytest.mark.parametrize(
+    ("extents", "guards", "matrices"),
+    [
+        ("M U N", ["U % 8 == 0 && N % 8 == 0"], True),
+        ("M 64 N", ["N % 8 == 0"], True),
+        ("256 64 1024", [], True),
+        ("256 63 1001", [], False),
+    ],
+)
+def test_rows_of_vectors_have_kernels_of_their_own(
+    extents: str, guards: list[str], matrices: bool
+) -> None:
+    """Under what the host has to ask for them; where sizes are known, they are all there is, or
+    there are none."""
+    text, known = HALVES, extents.split()
+    for name, size in zip("MUN", known):
+        text = text.replace(f"int {name}", f"int {name}_").replace(f"[{name}]", f"[{size}]")
+        text = text.replace(f"< {name};", f"< {size};") if size.isdigit() else text
+        text = text if size.isdigit() else text.replace(f"int {name}_", f"int {name}")
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    asked = Options(tensor_units=True).within(PERMITTED["reassociate"])
+    tiled = tile(fn, {}, None, H100, options=asked)
+    source = emit.kernel(tiled.derivation, fp=PERMITTED["reassociate"]).source
+    assert ("LX_MATRICES(" in source) == matrices
+    assert ("LX_WORD(" in source) == (bool(guards) or not matrices)
+    listing = shown(tiled.derivation)
+    assert all(g in listing for g in guards)
+    assert guards or "% 8" not in listing
 
 
 # ---------------------------------------------------------------- the plan
