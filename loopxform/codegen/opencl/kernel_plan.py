@@ -229,7 +229,7 @@ def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> 
 
 def _local(t: LocalTile, d: KernelDialect) -> str:
     """A tile, on a multiple of the widest vector; with rows whose elements are moved within the
-    banks, on one of those: else copies that the hardware makes take half as long again."""
+    banks, on one of those: kernels with asynchronous copies take up to half as long again else."""
     sizes = "".join(f"[{cexpr.expr(e, d)}]" for e in t.shape)
     least = BANKS if t.moved else VECTOR_BYTES
     name = f"{t.decl.type.memory} {d.name(t.decl.name)}"

@@ -21,6 +21,7 @@ from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation, step
 from loopxform.verify.group.execute import execute
+from loopxform.verify.group.fault import ExecutionError
 
 H100 = PROFILES["h100"]
 SIZES = {"Ty": 8, "Tx": 8, "Tk": 16, "Ry": 4, "Rx": 4}
@@ -146,6 +147,33 @@ def test_matrices_hold_what_words_do(case: str) -> None:
             given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
             execute(plan, given, asynchronous=units)
             assert (abs(given["C"] - left @ right) <= most).all(), (shape, units)
+
+
+MISTAKES = {
+    "tiles that nothing reads arrive late": ("LX_ARRIVED(0);", "", "has arrived"),
+    "a tile is read too early": ("LX_ARRIVED(1);", "LX_ARRIVED(2);", "has arrived"),
+    "a tile is overwritten": ("(stage == 0 ? 2 : stage - 1)", "stage", "has arrived|no barrier"),
+    "matrices lie elsewhere": ("lane / 8 % 2", "lane / 4 % 2", ""),
+    "matrices are not turned": ("LX_MATRICES_TURNED(", "LX_MATRICES(", ""),
+    "rows of matrices begin between vectors": ("8 * (lane / 16)", "4 * (lane / 16)", "aligned"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_found(mistake: str) -> None:
+    """By the executor, or by what comes out."""
+    old, new, message = MISTAKES[mistake]
+    plan = emit.kernel(mapped(HALVES, ROWS, {"Tk": 32}, "reassociate"), fp=PERMITTED["reassociate"])
+    assert any(old in k.text for k in plan.kernels)
+    kernels = tuple(replace(k, text=k.text.replace(old, new)) for k in plan.kernels)
+    args = numbers(HALVES, (16, 72, 40))
+    exact, most = (f(args["A"].astype(float)) @ f(args["B"].astype(float)) for f in (np.copy, abs))
+    if message:
+        with pytest.raises(ExecutionError, match=message):
+            execute(replace(plan, kernels=kernels), args)
+        return
+    execute(replace(plan, kernels=kernels), args)
+    assert (abs(args["C"] - exact) > 2.0**-10 * most).any()
 
 
 @pytest.mark.parametrize(
