@@ -37,6 +37,7 @@ from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.naive import Naive
+from loopxform.recipes.lanes import Lanes
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
 from loopxform.recipes.scan_rows import RunningValues
@@ -54,6 +55,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     BlockTile(),
     Coarsened(),
     OneSided(),
+    Lanes(),
     Strip(),
     Stencil(),
     Transposition(),
@@ -78,6 +80,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "coarsened",
     "one-sided",
     "stencil",
+    "lanes",
     "1-d",
     "transposition",
     "exchange",
@@ -87,6 +90,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 """What is tried, in this order, where the user names no recipe."""
 
 SELDOM: tuple[Recipe, ...] = (
+    "lanes",
     "histogram",
     "scan",
     "transposition",
@@ -118,7 +122,7 @@ def choices(
     the device."""
     question = Question(Facts(nest), limits, recipe is not None, kept, few)
     fitting, reason = list[Choice](), ""
-    for name in (recipe,) if recipe else (*(("reduce", "scan") if few else ()), *automatic):
+    for name in (recipe,) if recipe else (*(("lanes", "reduce", "scan") if few else ()), *automatic):
         answer = RECIPES[name].match(question)
         if isinstance(answer, Choice):
             fitting.append(answer)

@@ -15,6 +15,7 @@ Recipe = Literal[
     "block",
     "coarsened",
     "one-sided",
+    "lanes",
     "1-d",
     "stencil",
     "transposition",
@@ -180,6 +181,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "one-sided tiling",
             Tiles(Ty=1, Tx=128, Ry=16, Rx=1),
             ("Tx", "Tk", "Ry"),
+            frozenset({"tiles"}),
+        ),
+        RecipeKind(
+            "lanes",
+            "sums in the lanes of vectors",
+            Tiles(Ty=1, Tx=8, Tk=64, Ry=1, Rx=1),
+            ("Tx",),
             frozenset({"tiles"}),
         ),
         RecipeKind(
