@@ -23,6 +23,7 @@ NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reu
 
 NO_UPDATES = "no array is updated atomically of which numbers say how much"
 NO_LANES = "no loop inside reads terms that follow one another, or the device runs work-items together"
+NO_COLUMNS = "no loop inside reads what follows one another along the parallel loops, or the device runs work-items together"
 NO_CHUNKS = "no chunks of a loop with running values"
 ONE_ELEMENT = "the device copies as fast with one element for each work-item"
 WHOLE_WORDS = "neighbours touch neighbouring words: the device serves them together"

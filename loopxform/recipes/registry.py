@@ -30,6 +30,7 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
+from loopxform.recipes.columns import Columns
 from loopxform.recipes.csr_stream import CsrStream
 from loopxform.recipes.elementwise import Elementwise
 from loopxform.recipes.exchange import Exchange
@@ -56,6 +57,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Coarsened(),
     OneSided(),
     Lanes(),
+    Columns(),
     Strip(),
     Stencil(),
     Transposition(),
@@ -81,6 +83,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "one-sided",
     "stencil",
     "lanes",
+    "columns",
     "1-d",
     "transposition",
     "exchange",
@@ -90,6 +93,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 """What is tried, in this order, where the user names no recipe."""
 
 SELDOM: tuple[Recipe, ...] = (
+    "columns",
     "lanes",
     "histogram",
     "scan",

@@ -16,6 +16,7 @@ Recipe = Literal[
     "coarsened",
     "one-sided",
     "lanes",
+    "columns",
     "1-d",
     "stencil",
     "transposition",
@@ -188,6 +189,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "sums in the lanes of vectors",
             Tiles(Ty=1, Tx=8, Tk=64, Ry=1, Rx=1),
             ("Tx",),
+            frozenset({"tiles"}),
+        ),
+        RecipeKind(
+            "columns",
+            "neighbouring results in the lanes of vectors",
+            Tiles(Ty=1, Tx=1, Ry=1, Rx=256),
+            ("Tx", "Rx"),
             frozenset({"tiles"}),
         ),
         RecipeKind(
