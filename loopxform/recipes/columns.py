@@ -42,12 +42,11 @@ class Columns:
     def match(self, question: Question) -> Choice | str:
         """Where loops inside read more along the innermost parallel loop than along any other."""
         nest, limits = question.facts.nest, question.limits
-        in_turn = limits.warp == 1 and not limits.vector
-        if not (in_turn or question.asked) or not _reads_along(nest):
+        if not (limits.warp == 1 or question.asked) or not _reads_along(nest):
             return NO_COLUMNS
         x = nest.parallel[-1]
         tiles = replace(KINDS[self.name].tiles, Ty=ROWS if len(nest.parallel) > 1 else 1)
-        return Choice(self.name, (Dim(x, "Tx", "Rx"),), x, tiles=tiles)
+        return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=tiles)
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         """Raises TransformError where the strips cannot be innermost."""
@@ -61,7 +60,9 @@ class Columns:
         w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
         if not _inwards(w, x):
             text = f"no loop inside that over '{x}' can run around it"
-            raise TransformError("interchange", (Obstacle("LX110", text, nest.innermost.origin.loc),))
+            raise TransformError(
+                "interchange", (Obstacle("LX110", text, nest.innermost.origin.loc),)
+            )
         strips = Nest(w.derivation, (*others, item), ()).of(w.derivation)
         _, remark = one_item_each(w, strips)
         return Mapped(choice, remark=remark)
@@ -81,9 +82,7 @@ def _reads_along(nest: Nest) -> bool:
         if x.index
     ]
     around = [s.var for loop in inside for _, s in walk((loop,)) if isinstance(s, For)]
-    score = {
-        v: sum(linear(p, v) in (1, -1) for p in last) for v in (*around, *nest.parallel)
-    }
+    score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (*around, *nest.parallel)}
     mine = score.pop(nest.parallel[-1])
     return bool(mine) and all(mine > other for other in score.values())
 

@@ -36,8 +36,7 @@ class Lanes:
     def match(self, question: Question) -> Choice | str:
         """Where loops inside read more along their own terms than along a parallel loop."""
         nest, limits = question.facts.nest, question.limits
-        in_turn = limits.warp == 1 and not limits.vector
-        found = tuple(_along_terms(nest)) if in_turn or question.asked else ()
+        found = tuple(along_terms(nest)) if limits.warp == 1 or question.asked else ()
         if not found:
             return NO_LANES
         return Choice(self.name, (), found[0].var, group=("Tx",), shared=((found[0].var,),))
@@ -46,22 +45,21 @@ class Lanes:
         """Raises TransformError where no sum may be in another order."""
         w.stage("Sums in the lanes of vectors")
         allowed = "reassociate" if options.reassociate else ""
-        refused: tuple[Obstacle, ...] = ()
-        kept = 0
-        for loop in _along_terms(nest):
+        refused, reduced = tuple[Obstacle, ...](), False
+        for loop in along_terms(nest):
             count = limits.costs.lane_bytes // _widest(nest, loop)
             step = VectorAccumulators(loop.var, str(max(2, count)), allowed)
-            if w.attempt(step):
-                kept += 1
-            else:
-                refused = refused or step.check(w.fn)
-        if not kept:
+            refused = step.check(w.fn)
+            if not refused:
+                w.do(step)
+                reduced = True
+        if not reduced:
             raise TransformError(VectorAccumulators.verb, refused)
-        loops, remark = one_item_each(w, nest)
+        _, remark = one_item_each(w, nest)
         return Mapped(choice, remark=remark)
 
 
-def _along_terms(nest: Nest) -> Iterator[For]:
+def along_terms(nest: Nest) -> Iterator[For]:
     """The innermost loops that read more elements that follow one another along their own variable
     than along any parallel loop."""
     for loop in _innermost(nest.innermost.body):
@@ -72,9 +70,7 @@ def _along_terms(nest: Nest) -> Iterator[For]:
             for x in loads(e)
             if x.index
         ]
-        score = {
-            v: sum(linear(p, v) in (1, -1) for p in last) for v in (loop.var, *nest.parallel)
-        }
+        score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (loop.var, *nest.parallel)}
         mine = score.pop(loop.var)
         if mine > max(score.values()):
             yield loop

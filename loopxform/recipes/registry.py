@@ -37,8 +37,8 @@ from loopxform.recipes.exchange import Exchange
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
-from loopxform.recipes.naive import Naive
 from loopxform.recipes.lanes import Lanes
+from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
 from loopxform.recipes.scan_rows import RunningValues
@@ -107,7 +107,7 @@ SELDOM: tuple[Recipe, ...] = (
 )
 """Those of which it is no news that they do not fit."""
 
-ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")
+ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "lanes", "columns", "1-d")
 """The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
 
 
@@ -126,7 +126,9 @@ def choices(
     the device."""
     question = Question(Facts(nest), limits, recipe is not None, kept, few)
     fitting, reason = list[Choice](), ""
-    for name in (recipe,) if recipe else (*(("lanes", "reduce", "scan") if few else ()), *automatic):
+    for name in (
+        (recipe,) if recipe else (*(("lanes", "reduce", "scan") if few else ()), *automatic)
+    ):
         answer = RECIPES[name].match(question)
         if isinstance(answer, Choice):
             fitting.append(answer)

@@ -168,10 +168,10 @@ def _versions(
     items = one_nest(alone, given, None, limits, options, strict=False)
     in_lanes = items.recipe == "lanes"
     groups = None if in_lanes else _by_groups(alone, limits, options)
-    long = groups is not None or in_lanes
-    chunks = None if found.terms is None else _by_chunks(alone, limits, options, long)
+    long_chunks = groups is not None or in_lanes
+    chunks = None if found.terms is None else _by_chunks(alone, limits, options, long_chunks)
     short = None if found.terms is None or given else _of_short_rows(alone, plain, limits, options)
-    updates = None if long else in_any_order(alone, limits, options)
+    updates = None if long_chunks else in_any_order(alone, limits, options)
     if groups is None and chunks is None and short is None and updates is None:
         return []
     guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
@@ -197,7 +197,8 @@ def _versions(
         long = Bin(">=", found.terms, named("suff_intra_par", limits.costs.short_loop))
         about = "a work-item for each update, which is atomic"
         versions.append(_version("updates", about, updates, (few, long), limits))
-    about = "a work-item for each result, in order"
+    order = "in the lanes of vectors" if in_lanes else "in order"
+    about = f"a work-item for each result, {order}"
     if short is not None and found.terms is not None:
         few = Bin("<", found.terms, named("suff_intra_par", items.sizes["Tk"] // 2))
         versions.append(_version("short rows", about, short, (few,), limits))

@@ -37,7 +37,7 @@ from loopxform.transforms.reductions.factoring import (
     part_of,
 )
 from loopxform.transforms.reductions.partial import PLACES
-from loopxform.transforms.reductions.strided import obstacles, strided
+from loopxform.transforms.reductions.strided import not_dealt_out, strided
 from loopxform.transforms.sites import one_loop, parse_size, trusted
 
 
@@ -54,7 +54,11 @@ class VectorAccumulators(Factoring):
         return False
 
     def unfit(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
-        return (*obstacles(fn, site, self.size, "reduce"), *_counted(fn, site), *_places(fn, site))
+        return (
+            *not_dealt_out(fn, site, self.size, "reduce"),
+            *_counted(fn, site),
+            *_places(fn, site),
+        )
 
     def parts(self, fn: Function, site: LoopSite) -> For:
         return strided(fn, site, self.size, site.loop.origin.then(str(self)))
@@ -67,7 +71,7 @@ class VectorAccumulators(Factoring):
         lane, kind = fresh(fn, f"{loop.var}_l"), promote(loop.type)
         every = For(lane, Const(0), lanes, Const(1), (), type=kind, origin=origin)
         parts = [part_of(fn, r, every, {}) for r in left_reductions(fn, site.path)]
-        whole = simplify(Bin("/", trip_count(loop), lanes))
+        whole = simplify(Bin("/", trip_count(_not_backwards(fn, site)), lanes))
         steps = fresh(fn, f"{loop.var}_v")
         number = simplify(Bin("+", Bin("*", Var(steps), lanes), Var(lane)))
         types = {**symbols(fn), steps: kind, lane: kind}
@@ -104,6 +108,15 @@ def _of_lane(parts: Sequence[Part], lane: Expr, body: tuple[Stmt, ...]) -> tuple
     taken = (Assign(Var(p.own), p.part(lane), label=f"take_{p.own}") for p in parts)
     stored = (Assign(p.part(lane), Var(p.own), label=f"store_{p.own}") for p in parts)
     return (*declared, *taken, *body, *stored)
+
+
+def _not_backwards(fn: Function, site: LoopSite) -> For:
+    """The loop to an end that does not lie before its beginning: the difference may overflow
+    else."""
+    loop = site.loop
+    if poly(loop.lo) == constant(0) or always(fn, site.path, Bin("<=", loop.lo, loop.hi)):
+        return loop
+    return replace(loop, hi=Bin("max", loop.hi, loop.lo))
 
 
 def _counted(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
