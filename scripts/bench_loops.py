@@ -2,8 +2,8 @@
 
     python scripts/bench_loops.py [NAME ...] --device 0:0 --profile h100
 
-Scans, histograms, rows, transpositions, sparse products, layouts of records and images, sums and
-extrema by key, loops that data end. Event times from the start of the first
+Scans, histograms, sums, rows, transpositions, sparse products, layouts of records and images, sums
+and extrema by key, loops that data end. Event times from the start of the first
 kernel of a call to the end of the last, the median of several calls; the rate is that of the bytes
 that the loop has to read and to write, as part of what the device copies (bytes read and written)
 in the same run. Results are compared with numpy's. With `--torch` the functions of PyTorch that do
@@ -25,6 +25,7 @@ import irregular_loops
 import numpy as np
 import row_loops
 import sparse_loops
+import sum_loops
 import uneven_loops
 from loop_cases import REORDERED, Arrays, Case
 
@@ -170,6 +171,7 @@ CASES: dict[str, Case] = {
     "histogram": _histogram(1 << 24),
     "histogram-large": _histogram(1 << 28),
     **row_loops.CASES,
+    **sum_loops.CASES,
     "transposition": _transposition(),
     **sparse_loops.CASES,
     **_irregular(),
@@ -195,6 +197,7 @@ TORCH: dict[str, Callable[[Any, Arrays], Any]] = {
     "histogram-large": lambda torch, x: torch.bincount(x["a"], minlength=256),
     "transposition": lambda _, x: x["b"].copy_(x["a"].t()),
     **row_loops.TORCH,
+    **sum_loops.TORCH,
     **sparse_loops.TORCH,
     **irregular_loops.TORCH,
 }

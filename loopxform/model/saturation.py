@@ -23,3 +23,9 @@ def busy_items(limits: Limits) -> int:
 def filling_groups(limits: Limits, items: int) -> int:
     """The groups of so many work-items that a device runs at the same time."""
     return max(1, filling_items(limits) // items)
+
+
+def in_turn(limits: Limits, items: int) -> int:
+    """The work-items, in groups of so many, that keep each unit busy of a device that runs those of
+    a group in turn, while another unit ends its last group."""
+    return (limits.compute_units or limits.costs.units) * 2 * items

@@ -76,6 +76,8 @@ def one_item_each(
         w.derivation = derivation
         if len(mapped) == len(nest.parallel):
             return mapped, ""
+        if not problem:
+            return mapped, ""
         which = ", ".join(nest.parallel[: len(mapped)])
         return mapped, f"only {which} mapped to work-items: {problem}"
     raise UnsupportedC(

@@ -27,7 +27,7 @@ from loopxform.ir.visit import (
     declared,
     resolve,
 )
-from loopxform.model.saturation import filling_items
+from loopxform.model.saturation import filling_items, in_turn
 from loopxform.prepare.parallel_band import (
     Nest,
     only_nest,
@@ -53,6 +53,7 @@ from loopxform.recipes.in_step import (
     unroll_in_parts,
     with_terms_apart,
 )
+from loopxform.recipes.lanes import along_terms
 from loopxform.recipes.one_pass import in_one_pass
 from loopxform.recipes.register_versions import in_registers
 from loopxform.recipes.row_tiles import in_row_tiles
@@ -69,7 +70,7 @@ from loopxform.transforms.edges.bounds import trip_count
 ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 """Recipes in which a work-item runs an iteration, in order, or several."""
 
-WITHOUT_REUSE = (*ONE_ITEM_EACH, "transposition", "exchange", "reduce")
+WITHOUT_REUSE = (*ONE_ITEM_EACH, "lanes", "columns", "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
 
@@ -90,13 +91,21 @@ def grouped(
     with those perfectly nested in it `in_one`, if asked for. None where that is not legal, or,
     where the `whole` iteration is to be shared, leaves work-items without work. A nest of one sum
     has versions of its own (`versions`)."""
-    if limits.vector:
+    if limits.vector or _in_turn(fn, path, limits, options) is not None:
         return None
     nest = possible(partial(prepare_at, Derivation(fn), path, apart=False), *REFUSALS)
     if isinstance(nest, LoopxformError):
         return None
     whole_nest = coalesced(nest) if in_one else nest
     return None if whole_nest is None else _grouped(whole_nest, limits, options, whole)
+
+
+def _in_turn(fn: Function, path: Path, limits: Limits, options: Options) -> Tiled | None:
+    """A work-item for each iteration, on a device that runs those of a group in turn, where its
+    loops read what follows one another: sharing them would only tear that apart."""
+    items = items_alone(fn, path, limits, options) if limits.warp == 1 else None
+    along = items is not None and any(along_terms(items.nest))
+    return items if along and items and items.recipe in (*ONE_ITEM_EACH, "lanes") else None
 
 
 def _grouped(nest: Nest, limits: Limits, options: Options, whole: bool) -> Grouped | None:
@@ -148,14 +157,18 @@ def with_groups(fn: Function, plain: Tiled, limits: Limits, options: Options) ->
         return plain
     if not several and (versioned or plain.recipe not in ONE_ITEM_EACH):
         return plain
-    found = grouped(fn, site.path, limits, options)
-    if found is None or (not several and plain.nest.parallel != found.tiled.nest.parallel):
+    items = _in_turn(fn, site.path, limits, options) if several else None
+    found = grouped(fn, site.path, limits, options) if items is None else None
+    if items is None and (
+        found is None or (not several and plain.nest.parallel != found.tiled.nest.parallel)
+    ):
         return plain
-    items = items_alone(fn, site.path, limits, options) if several else plain
+    if items is None:
+        items = items_alone(fn, site.path, limits, options) if several else plain
     flat = plain.derivation if several else None
     versions, named = versions_of(fn, site.loop, found, flat, items, limits, options)
     if len(versions) == 1:
-        return found.kinds.get(versions[0].label, plain)
+        return plain if found is None else found.kinds.get(versions[0].label, plain)
     start = Derivation(fn).titled("Versions").tried(choice(site.loop.var, versions, named))
     return plain if isinstance(start, TransformError) else replace(plain, derivation=start)
 
@@ -388,6 +401,8 @@ def _of_arrays(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Versi
 
 def _filling(items: Tiled | None, found: Grouped | None, limits: Limits) -> int:
     """From how many iterations on a work-item for each is enough."""
+    if items is not None and limits.warp == 1:
+        return in_turn(limits, items.sizes.get("Tx", 1))
     if items is None or found is None:
         return filling_items(limits)
     return filling(items, found.local or found.tiled, limits)

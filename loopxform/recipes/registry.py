@@ -30,12 +30,14 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
 from loopxform.recipes.coarsened import Coarsened
+from loopxform.recipes.columns import Columns
 from loopxform.recipes.csr_stream import CsrStream
 from loopxform.recipes.elementwise import Elementwise
 from loopxform.recipes.exchange import Exchange
 from loopxform.recipes.group_reduction import GroupReduction
 from loopxform.recipes.histogram import Histogram
 from loopxform.recipes.intra_group import IntraGroup
+from loopxform.recipes.lanes import Lanes
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
 from loopxform.recipes.register_tile import RegisterTile
@@ -54,6 +56,8 @@ _EVERY: tuple[TilingRecipe, ...] = (
     BlockTile(),
     Coarsened(),
     OneSided(),
+    Lanes(),
+    Columns(),
     Strip(),
     Stencil(),
     Transposition(),
@@ -78,6 +82,8 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "coarsened",
     "one-sided",
     "stencil",
+    "lanes",
+    "columns",
     "1-d",
     "transposition",
     "exchange",
@@ -87,6 +93,8 @@ AUTOMATIC: tuple[Recipe, ...] = (
 """What is tried, in this order, where the user names no recipe."""
 
 SELDOM: tuple[Recipe, ...] = (
+    "columns",
+    "lanes",
     "histogram",
     "scan",
     "transposition",
@@ -99,7 +107,7 @@ SELDOM: tuple[Recipe, ...] = (
 )
 """Those of which it is no news that they do not fit."""
 
-ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "1-d")
+ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "lanes", "columns", "1-d")
 """The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
 
 
@@ -118,7 +126,9 @@ def choices(
     the device."""
     question = Question(Facts(nest), limits, recipe is not None, kept, few)
     fitting, reason = list[Choice](), ""
-    for name in (recipe,) if recipe else (*(("reduce", "scan") if few else ()), *automatic):
+    for name in (
+        (recipe,) if recipe else (*(("lanes", "reduce", "scan") if few else ()), *automatic)
+    ):
         answer = RECIPES[name].match(question)
         if isinstance(answer, Choice):
             fitting.append(answer)

@@ -75,7 +75,8 @@ class StagedTiles(ABC):
             return not s.tiled or self.in_block or asked
         x = next(d.loop for d in reversed(dims) if d.items)
         once = all(v in s.reads[0].varies for v in s.around)
-        return s.tiled and once and not again and self.rows and strided(s.reads, x)
+        together = question.limits.warp > 1 and strided(s.reads, x)
+        return s.tiled and once and not again and self.rows and together
 
 
 def _moves(s: Stage, dims: tuple[Dim, ...]) -> bool:

@@ -47,7 +47,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.model.coalescing import Estimate
 from loopxform.model.cost import Cost, cost, microseconds
-from loopxform.model.saturation import busy_items, filling_groups, filling_items
+from loopxform.model.saturation import busy_items, filling_groups, filling_items, in_turn
 from loopxform.prepare.parallel_band import Nest, sequential, with_guards_inside
 from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.registry import choices
@@ -165,16 +165,19 @@ def _versions(
     alone = nest.alone()
     if found.terms is None and _is_of_data(nest):
         return _by_mean(alone, found.results, given, limits, options, named)
-    groups = _by_groups(alone, limits, options)
-    chunks = None if found.terms is None else _by_chunks(alone, limits, options, groups)
+    items = one_nest(alone, given, None, limits, options, strict=False)
+    in_lanes = items.recipe == "lanes"
+    groups = None if in_lanes else _by_groups(alone, limits, options)
+    long_chunks = groups is not None or in_lanes
+    chunks = None if found.terms is None else _by_chunks(alone, limits, options, long_chunks)
     short = None if found.terms is None or given else _of_short_rows(alone, plain, limits, options)
-    updates = None if groups is not None else in_any_order(alone, limits, options)
+    updates = None if long_chunks else in_any_order(alone, limits, options)
     if groups is None and chunks is None and short is None and updates is None:
         return []
-    items = one_nest(alone, given, None, limits, options, strict=False)
     guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
     if groups is not None or chunks is not None:
-        outer = named("suff_outer_par", filling(items, groups, limits))
+        full = in_turn(limits, items.sizes["Tx"]) if in_lanes else filling(items, groups, limits)
+        outer = named("suff_outer_par", full)
         guard.append(Bin("<", found.results, outer))
     if groups is not None:
         if found.terms is not None:
@@ -194,7 +197,8 @@ def _versions(
         long = Bin(">=", found.terms, named("suff_intra_par", limits.costs.short_loop))
         about = "a work-item for each update, which is atomic"
         versions.append(_version("updates", about, updates, (few, long), limits))
-    about = "a work-item for each result, in order"
+    order = "in the lanes of vectors" if in_lanes else "in order"
+    about = f"a work-item for each result, {order}"
     if short is not None and found.terms is not None:
         few = Bin("<", found.terms, named("suff_intra_par", items.sizes["Tk"] // 2))
         versions.append(_version("short rows", about, short, (few,), limits))
@@ -350,13 +354,13 @@ def _subscripts(nest: Nest) -> set[str]:
     return {inner.array for x in every for e in x.index for inner in loads(e)}
 
 
-def _by_chunks(nest: Nest, limits: Limits, options: Options, groups: Tiled | None) -> Tiled | None:
-    """A nest of chunks, and one that combines their results: by groups where these compute a
-    result each, else by work-items."""
-    costs, terms = limits.costs, KINDS["reduce" if groups else "1-d"].tiles.Tk
+def _by_chunks(nest: Nest, limits: Limits, options: Options, long: bool) -> Tiled | None:
+    """A nest of chunks, and one that combines their results: of `long` chunks where groups compute
+    a result each, or work-items in the lanes of vectors."""
+    costs, terms = limits.costs, KINDS["reduce" if long else "1-d"].tiles.Tk
     if _refused(nest, str(costs.item_terms), options):
         return None
-    split = replace(options, Rk=costs.chunk_tiles if groups else -(-costs.item_terms // terms))
+    split = replace(options, Rk=costs.chunk_tiles if long else -(-costs.item_terms // terms))
     derive = partial(in_chunks, nest, {}, None, limits, split, strict=False)
     done = possible(derive, *REFUSALS)
     return None if isinstance(done, LoopxformError) else done

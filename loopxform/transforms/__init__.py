@@ -43,6 +43,7 @@ from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
 from loopxform.transforms.reductions.rfactor import Rfactor
 from loopxform.transforms.reductions.row_sums import RowSums
 from loopxform.transforms.reductions.track_extremum import TrackExtremum
+from loopxform.transforms.reductions.vector_accumulators import VectorAccumulators
 from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
 from loopxform.transforms.restructure.coalesce import Coalesce
@@ -166,6 +167,7 @@ STEPS: dict[str, type[Step]] = {
         OnlineSum,
         AtomicUpdates,
         PrivatiseUpdates,
+        VectorAccumulators,
         WidenUpdates,
         TrackExtremum,
         SinkTail,
@@ -321,6 +323,7 @@ __all__ = [
     "Unsplit",
     "Unstripmine",
     "Variant",
+    "VectorAccumulators",
     "Vectorise",
     "WarpTile",
     "WidenUpdates",

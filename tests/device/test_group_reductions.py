@@ -57,10 +57,11 @@ def sizes_of(case: str, n: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "profile", "items"), [("int", "pocl", 1), ("float", "pocl", 256), ("int", "h100", 256)]
+    ("kind", "profile", "items"),
+    [("int", "pocl", 8), ("float", "pocl", 8), ("float", "h100", 256), ("int", "h100", 256)],
 )
 def test_items_that_run_in_turn(kind: str, profile: str, items: int) -> None:
-    """One alone adds up integers, in vectors."""
+    """Each adds up terms of its own, in vectors."""
     sums = f"{kind} s = 0; for (int i = 0; i < n; i++) s += a[i]; y[0] = s;"
     text = f"void f(int n, const {kind} a[restrict n], {kind} y[restrict 1]) {{ {sums} }}"
     done = lx.loads(text)["f"].offload(limits=profile, fp="reassociate")

@@ -45,6 +45,7 @@ from loopxform.transforms import (
     Substitute,
     UnitLoop,
     Unroll,
+    VectorAccumulators,
 )
 from loopxform.transforms.restructure.places import place_text
 
@@ -65,7 +66,16 @@ OTHERS = frozenset([
 CHOSEN = (
     *(Parallelise, Privatise, Scalarise, Substitute, Stripmine, Interchange, Reverse, Skew),
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
-    *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
+    *(
+        Rfactor,
+        VectorAccumulators,
+        UnitLoop,
+        Permute,
+        PromoteToLocal,
+        Relayout,
+        CopyToLocal,
+        CopyToPrivate,
+    ),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
     *(BufferSlice, Reorder, BeginAt, BoundTrips),
 )
@@ -113,6 +123,7 @@ class Chooser:
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"]), strided="strided"),
+            lambda: VectorAccumulators(self.loop(fn), rng.choice(["2", "3"])),
             lambda: RoundRobin(self.loop(fn), rng.choice(["2", "3"])),
             lambda: UnitLoop(self.loop(fn), "beside"),
             lambda: Permute(self.own_array(fn), rng.choice([("1", "0"), ("0",)])),

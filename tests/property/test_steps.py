@@ -56,7 +56,7 @@ SWEPT_ELSEWHERE = {
     *("if-convert", "forward-substitute", "merge-copy", "peel"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
-    *("online-sum", "name-condition", "tensorise"),
+    *("online-sum", "name-condition", "tensorise", "vector-accumulators"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
 rows, attention, tables, places and flat loops; the last three in tables of listings alone."""

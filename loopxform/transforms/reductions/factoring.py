@@ -116,7 +116,7 @@ class Factoring(Step):
         structure = self.unfit(fn, site)
         if structure:
             return structure
-        found = _left(fn, site.path)
+        found = left_reductions(fn, site.path)
         if not found or site.loop.parallel:
             why = "is parallel" if site.loop.parallel else "has no reduction"
             text = f"the loop over '{site.loop.var}' {why}"
@@ -139,7 +139,7 @@ class Factoring(Step):
             remedy = f"scalarise {r.array} in the loop around '{site.loop.var}' first"
             return Obstacle("LX192", text, r.loc, remedy=remedy)
         found = operands(fn, r)
-        kept = self.in_order or r.var in with_places(_left(fn, site.path))
+        kept = self.in_order or r.var in with_places(left_reductions(fn, site.path))
         free = kept or is_compared_only(fn, r)
         why = rounded(r.var, r.op, types) or ("" if free else unordered(r.var, r.op, found, types))
         if why and not self.reassociate:
@@ -148,7 +148,7 @@ class Factoring(Step):
         if r.op in PLACES:
             ((s, _),) = found
             always = all(p[:-1] == site.path for p in r.paths[:1])
-            best = _extremum(_left(fn, site.path), r)
+            best = _extremum(left_reductions(fn, site.path), r)
             apart = self._misplaced(s, site.loop, always=always, kind=types[best.var])
         if apart is None:
             return None
@@ -177,9 +177,9 @@ class Factoring(Step):
 
     def _split(self, fn: Function, site: LoopSite, *, parallel: bool) -> tuple[Function, Path]:
         """The program, and where the loop over parts is."""
-        if self.in_order or not with_places(_left(fn, site.path)):
+        if self.in_order or not with_places(left_reductions(fn, site.path)):
             return self._in_parts(fn, site, {}, parallel=parallel)
-        numbered = keyed(fn, site, _left(fn, site.path))
+        numbered = keyed(fn, site, left_reductions(fn, site.path))
         made, path = self._in_parts(numbered.fn, numbered.site, numbered.keys, parallel=parallel)
         return numbered.without(made, path)
 
@@ -188,10 +188,10 @@ class Factoring(Step):
     ) -> tuple[Function, Path]:
         """The program, and where the loop over parts is; extrema with `keys` are combined by
         these."""
-        found = _left(fn, site.path)
+        found = left_reductions(fn, site.path)
         origin = site.loop.origin.then(str(self))
         outer = self.parts(fn, site)
-        made = [_part(fn, r, outer, keys) for r in found]
+        made = [part_of(fn, r, outer, keys) for r in found]
         own = {p.name: p.own for p in made}
         chunks = replace(
             outer,
@@ -206,18 +206,18 @@ class Factoring(Step):
         around = tuple(x for x in enclosing(fn, site.path)[:-1] if isinstance(x, For))
         room = positive(most_iterations(outer, tuple(x for x in around if not x.parallel)))
         arrays = tuple(Decl(p.array, p.type, (room,), origin=origin) for p in made)
-        combine = _combining(fn, site.loop, outer, made, keys)
+        combine = combining(fn, site.loop, outer, made, keys)
         return placed(fn, site.path, (*arrays, chunks), combine)
 
     def reason(self, fn: Function) -> str:
-        found = _left(fn, trusted(one_loop(fn, self.loop)).path)
+        found = left_reductions(fn, trusted(one_loop(fn, self.loop)).path)
         what = ", ".join(f"{r.var} ({r.op})" for r in found)
         order = "in parts" if self.in_order else "in any order"
         allowed = "; it may be rounded differently" if self.reassociate else ""
         return f"nothing is carried but {what}, which may be reduced {order}{allowed}"
 
 
-def _left(fn: Function, path: Path) -> tuple[Reduction, ...]:
+def left_reductions(fn: Function, path: Path) -> tuple[Reduction, ...]:
     """The reductions of a loop whose updates are not atomic already: those may be in any order."""
     return tuple(
         r
@@ -227,7 +227,7 @@ def _left(fn: Function, path: Path) -> tuple[Reduction, ...]:
 
 
 @record
-class _Part:
+class Part:
     """The partial results of one reduction: `own` in a chunk, `array` of all chunks."""
 
     reduction: Reduction
@@ -266,8 +266,8 @@ def _extremum(found: Sequence[Reduction], place: Reduction) -> Reduction:
     return next(r for r in found if r.op not in PLACES and r.paths[0] == place.paths[0])
 
 
-def _combining(
-    fn: Function, loop: For, outer: For, made: Sequence[_Part], keys: Mapping[str, str]
+def combining(
+    fn: Function, loop: For, outer: For, made: Sequence[Part], keys: Mapping[str, str]
 ) -> tuple[Stmt, ...]:
     """The statements that combine the parts of a loop: a loop over these; with `keys` a second
     one, and what is set after both."""
@@ -294,7 +294,7 @@ def _combining(
 
 
 def _extrema(
-    made: Sequence[_Part], keys: Mapping[str, str], arrays: Mapping[str, str]
+    made: Sequence[Part], keys: Mapping[str, str], arrays: Mapping[str, str]
 ) -> Iterator[Extremum]:
     """The extrema with keys, each with what is set with it."""
     for p in made:
@@ -307,7 +307,7 @@ def _extrema(
             yield Extremum(p.name, update, operand, begin, keys[p.name], parts)
 
 
-def _combined(made: Sequence[_Part], number: Expr) -> Iterator[Stmt]:
+def _combined(made: Sequence[Part], number: Expr) -> Iterator[Stmt]:
     """The updates by the partial results of a chunk; an extremum takes its places along."""
     for p in made:
         r = p.reduction
@@ -324,14 +324,14 @@ def _combined(made: Sequence[_Part], number: Expr) -> Iterator[Stmt]:
             yield combined_place(update, operand, parts, f"combine_{p.name}")
 
 
-def _part(fn: Function, r: Reduction, chunks: For, keys: Mapping[str, str]) -> _Part:
+def part_of(fn: Function, r: Reduction, chunks: For, keys: Mapping[str, str]) -> Part:
     found = operands(fn, r)
     kind = partial_type(r.var, r.op, found, symbols(fn))
     begin = neutral(r.op, found, kind)
     if r.var in keys.values() and isinstance(found[0][0], If):
         begin = nothing(found[0][0], kind)
     own, array = fresh(fn, f"{r.var}_own"), fresh(fn, f"{r.var}_part")
-    return _Part(r, found, kind, own, array, iteration_number(chunks), begin)
+    return Part(r, found, kind, own, array, iteration_number(chunks), begin)
 
 
 def placed(

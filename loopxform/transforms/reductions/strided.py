@@ -39,6 +39,14 @@ def obstacles(
     must not begin beyond its end, and be bounded by parameters, or count ints: a long counts past
     their end."""
     count = parse_size(fn, parts)
+    found = not_dealt_out(fn, site, parts, verb)
+    return found if isinstance(count, Obstacle) else (*found, *_in_range(fn, site, count))
+
+
+def not_dealt_out(fn: Function, site: LoopSite, parts: str, verb: str) -> tuple[Obstacle, ...]:
+    """Why the iterations of a loop, whatever the range of its type, cannot be dealt out in turn to
+    so many parts, which a step calls `verb`."""
+    count = parse_size(fn, parts)
     if isinstance(count, Obstacle):
         return (replace(count, loc=site.loop.origin.loc),)
     return (
@@ -47,7 +55,6 @@ def obstacles(
         *fixed_header(site),
         *unmapped(site, verb),
         *no_wrap(fn, site),
-        *_in_range(fn, site, count),
     )
 
 

@@ -1,0 +1,103 @@
+"""Neighbouring results in the lanes of vectors, on devices that run the work-items of a group in
+turn:
+
+    forall j: { s = 0;  for i: s += e(i, j);  b[j] = f(s) }
+ -> forall j_v (a work-item): { for j < Rx: s[j] = 0
+      for i: for j < Rx: s[j] += e(i, j_v + j);   for j < Rx: b[j] = f(s[j]) }
+
+Each result is summed up in order, and what follows one another in memory is read together, where a
+work-item for each result would walk down a column. (Unroll-and-jam: Allen and Kennedy, "Optimizing
+compilers for modern architectures", section 8.4.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from loopxform.errors import Obstacle, TransformError
+from loopxform.ir.affine import poly
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Assign, Decl, For
+from loopxform.ir.visit import loads, resolve, stmt_exprs, walk
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import linear
+from loopxform.model.reuse import Dim
+from loopxform.prepare.parallel_band import Nest, sequential
+from loopxform.recipes.base import NO_COLUMNS, Mapped, Question
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.naive import one_item_each
+from loopxform.schedule.params import KINDS, Options, Recipe
+from loopxform.targets.target import Limits
+from loopxform.transforms import Distribute, Expand, Sequentialise, Stripmine
+
+ROWS = 8
+"""Work-items of a group along the loops around: devices take longer to begin a group than an
+iteration."""
+
+
+class Columns:
+    name: ClassVar[Recipe] = "columns"
+
+    def match(self, question: Question) -> Choice | str:
+        """Where loops inside read more along the innermost parallel loop than along any other."""
+        nest, limits = question.facts.nest, question.limits
+        if not (limits.warp == 1 or question.asked) or not _reads_along(nest):
+            return NO_COLUMNS
+        x = nest.parallel[-1]
+        tiles = replace(KINDS[self.name].tiles, Ty=ROWS if len(nest.parallel) > 1 else 1)
+        return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=tiles)
+
+    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        """Raises TransformError where the strips cannot be innermost."""
+        del options, limits  # sums stay in order
+        *others, x = nest.parallel
+        item = fresh(w.fn, f"{x}_v")
+        w.stage("Neighbouring results in the lanes of vectors")
+        w.do(Stripmine(x, w.size("Rx"), item), Sequentialise(x))
+        (site,) = resolve(w.fn, x)
+        own = [s.name for s in site.loop.body if isinstance(s, Decl) and not s.shape]
+        w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
+        if not _inwards(w, x):
+            text = f"no loop inside that over '{x}' can run around it"
+            raise TransformError(
+                "interchange", (Obstacle("LX110", text, nest.innermost.origin.loc),)
+            )
+        strips = Nest(w.derivation, (*others, item), ()).of(w.derivation)
+        _, remark = one_item_each(w, strips)
+        return Mapped(choice, remark=remark)
+
+
+def _reads_along(nest: Nest) -> bool:
+    """Whether most of what loops inside read follows one another along the innermost parallel
+    loop."""
+    inside = sequential(nest.innermost.body)
+    last = [
+        poly(x.index[-1])
+        for loop in inside
+        for _, s in walk(loop.body)
+        if isinstance(s, Assign)
+        for e in stmt_exprs(s)
+        for x in loads(e)
+        if x.index
+    ]
+    around = [s.var for loop in inside for _, s in walk((loop,)) if isinstance(s, For)]
+    score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (*around, *nest.parallel)}
+    mine = score.pop(nest.parallel[-1])
+    return bool(mine) and all(mine > other for other in score.values())
+
+
+def _inwards(w: Work, x: str) -> bool:
+    """Moves the loops over `x` to the inside of those that they hold alone; whether there is
+    one."""
+    moved = False
+    for n in range(len(resolve(w.fn, x))):
+        path = resolve(w.fn, x)[n].path
+        while True:
+            site = next(s for s in resolve(w.fn, x) if s.path == path)
+            only = site.loop.body[0]
+            if len(site.loop.body) != 1 or not isinstance(only, For):
+                break
+            w.interchange(path)
+            path, moved = (*path, 0), True
+    return moved

@@ -1,0 +1,92 @@
+"""Sums in the lanes of vectors, on devices that run the work-items of a group in turn:
+
+    forall i: { s = 0;  for k: s += e(i, k);  b[i] = f(s) }
+ -> forall i (a work-item): { s_part[L] = 0
+      for k, L terms at a time: for l < L: s_part[l] += e(i, k + l);  s += all of s_part ... }
+
+Such a device is a CPU: its compiler has what follows one another in vectors, and where each
+addition waits for the one before, a core is idle most of the time. Terms that lie behind one
+another need no staging there, since its caches fetch them ahead. (Seed 000, section 7.3.1.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from loopxform.errors import Obstacle, TransformError
+from loopxform.ir.affine import poly
+from loopxform.ir.nodes import Assign, For, Stmt
+from loopxform.ir.typing import symbols, type_of
+from loopxform.ir.visit import loads, stmt_exprs, walk
+from loopxform.model.choice import Choice
+from loopxform.model.footprint import linear
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.base import NO_LANES, Mapped, Question
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.naive import one_item_each
+from loopxform.schedule.params import Options, Recipe
+from loopxform.targets.target import Limits
+from loopxform.transforms import VectorAccumulators
+
+
+class Lanes:
+    name: ClassVar[Recipe] = "lanes"
+
+    def match(self, question: Question) -> Choice | str:
+        """Where loops inside read more along their own terms than along a parallel loop."""
+        nest, limits = question.facts.nest, question.limits
+        found = tuple(along_terms(nest)) if limits.warp == 1 or question.asked else ()
+        if not found:
+            return NO_LANES
+        return Choice(self.name, (), found[0].var, group=("Tx",), shared=((found[0].var,),))
+
+    def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
+        """Raises TransformError where no sum may be in another order."""
+        w.stage("Sums in the lanes of vectors")
+        allowed = "reassociate" if options.reassociate else ""
+        refused, reduced = tuple[Obstacle, ...](), False
+        for loop in along_terms(nest):
+            count = limits.costs.lane_bytes // _widest(nest, loop)
+            step = VectorAccumulators(loop.var, str(max(2, count)), allowed)
+            refused = step.check(w.fn)
+            if not refused:
+                w.do(step)
+                reduced = True
+        if not reduced:
+            raise TransformError(VectorAccumulators.verb, refused)
+        _, remark = one_item_each(w, nest)
+        return Mapped(choice, remark=remark)
+
+
+def along_terms(nest: Nest) -> Iterator[For]:
+    """The innermost loops that read more elements that follow one another along their own variable
+    than along any parallel loop."""
+    for loop in _innermost(nest.innermost.body):
+        last = [
+            poly(x.index[-1])
+            for _, s in walk(loop.body)
+            for e in stmt_exprs(s)
+            for x in loads(e)
+            if x.index
+        ]
+        score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (loop.var, *nest.parallel)}
+        mine = score.pop(loop.var)
+        if mine > max(score.values()):
+            yield loop
+
+
+def _innermost(body: tuple[Stmt, ...]) -> Iterator[For]:
+    """Loops without others inside."""
+    for _, s in walk(body):
+        if isinstance(s, For) and not any(isinstance(x, For) for _, x in walk(s.body)):
+            yield s
+
+
+def _widest(nest: Nest, loop: For) -> int:
+    """The bytes of the widest scalar or element that a loop sets."""
+    types = symbols(nest.function)
+    return max(
+        (type_of(s.target, types).bytes for _, s in walk(loop.body) if isinstance(s, Assign)),
+        default=4,
+    )
