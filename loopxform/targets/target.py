@@ -205,6 +205,8 @@ class Limits:
     `tile_times` are what register tiles take for 1024 iterations, what it takes to start them, and
     what their epilogue takes, in numbers that matter in proportion; and in rounds of how many waves
     they run.
+    `architecture` is what the vendor calls that which a device has in common with others, ""
+    where unknown: what was tuned for one of them serves all (`targets.database`).
     A device that is there has what was measured (`MEASURED`) of a profile of ours where its name
     contains one of `measured_on`; a profile that the user names counts as it is.
     """
@@ -245,6 +247,7 @@ class Limits:
     copies: Copies = Copies()
     tile_times: tuple[tuple[str, int, int, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
+    architecture: str = ""
 
 
 KIB = 1024
@@ -258,6 +261,7 @@ THRESHOLDS = ("pack", "pack_operands", "transpose_operands")
 MEASURED = (
     "tile_times",
     "measured_on",
+    "architecture",
     "smaller_tiles",
     "packed_tiles",
     "split_tiles",
