@@ -258,7 +258,8 @@ def test_thresholds_are_contributed(capsys: Capture, monkeypatch: pytest.MonkeyP
 
 
 def test_every_entry_that_ships_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And docs/tuning.md names the devices that have any, in a table, or says that none has."""
+    """And docs/tuning.md names the devices that have any and the functions, of which the shapes
+    are still those of the entries, in a table, or says that none has."""
     monkeypatch.setattr(database, "FOLDER", Path(database.__file__).parent / "tuned")
     database.shipped.cache_clear()
     ships = database.shipped()
@@ -267,6 +268,9 @@ def test_every_entry_that_ships_can_be_used(monkeypatch: pytest.MonkeyPatch) -> 
     _, *devices = re.findall(r"^\| ([^|]+?) \|", claim.replace("|---", ""), re.MULTILINE) or [""]
     assert devices == sorted({e.family.device for e in ships})
     assert ("No entry ships yet." in claim) == (not ships)
+    root = Path(__file__).parents[2]
+    files = [lx.load(root / name) for name in re.findall(r"`(corpus/[\w/]+\.c)`", claim)]
+    assert {e.shape for e in ships} == {shape_of(r) for f in files for r in f}
     for e in ships:
         tuned = of_entry(e)
         assert {*tuned.sizes, *tuned.options} <= TAKEN[tuned.recipe] if e.recipe else e.thresholds
