@@ -126,7 +126,7 @@ def tuned_for(
         if tuning is None or found is None:
             continue
         if device not in (None, tuning.device):
-            notes.append(f"{path.name} is for {tuning.device or 'no device'}, and not used")
+            notes.append(f"{path.name} {_of_another(tuning.device, device)}, and not used")
             continue
         if not of_device:
             found = _of_no_device(found)
@@ -141,6 +141,11 @@ def tuned_for(
     if found is not None and not of_device:
         found = _of_no_device(found)
     return found, "; ".join([*notes, *told])
+
+
+def _of_another(own: str, device: str | None) -> str:
+    """That a file is for another device, or for nobody knows which."""
+    return f"is for {own}" if own else f"names no device (its line: device={device})"
 
 
 def _shipped(
