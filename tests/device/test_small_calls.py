@@ -336,4 +336,3 @@ def test_a_device_of_another_kind_than_was_supposed(heat: Path, tmp_path: Path) 
         assert ("was not known when the call was weighed up" in done.stderr) == refused
         assert ("heat: on the device" in done.stderr) != refused
         assert done.stdout == plain
-
