@@ -71,7 +71,7 @@ CODES: dict[str, str] = {
     "LX072": "A line of a tuning file (`NAME.tuning`) that says nothing meaningful: of another "
     "function, a parameter that there is not, no number, or another version of such files.",
     "LX073": "Measurements of `tune` that cannot be taken together: there are none, or they are of "
-    "different texts, recipes or drivers.",
+    "different texts, recipes, drivers or sizes.",
     "LX099": "A mistake of loopxform's own, met in one function; the rest of the file is judged. "
     "LOOPXFORM_TRACEBACK=1 in the environment shows where: please report it with the file.",
     # legality

@@ -39,7 +39,7 @@ def test_the_wheel_holds_what_is_no_module_and_no_test(wheel: Path) -> None:
     modules = {f"loopxform/cmake/{p.name}" for p in (ROOT / "loopxform" / "cmake").iterdir()}
     assert len(modules) == 3
     assert modules <= names
-    assert "loopxform/py.typed" in names
+    assert {"loopxform/py.typed", "loopxform/targets/tuned/h100.toml"} <= names
     shared = {n.partition(".data/data/share/")[2] for n in names}
     assert {"man/man1/loopxform.1", "man/man1/loopxform-tune-merge.1"} <= shared
     assert {"bash-completion/completions/loopxform", "zsh/site-functions/_loopxform"} <= shared

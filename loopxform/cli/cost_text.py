@@ -22,7 +22,7 @@ from loopxform.transforms import Dispatch
 
 NAMES = (
     *("global memory", "copies", "local memory", "arithmetic"),
-    *("quotients", "square roots", "functions", "waves", "launches"),
+    *("quotients", "quotients by constants", "square roots", "functions", "waves", "launches"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from loopxform.api.facade import File
@@ -118,7 +119,8 @@ def _tuned(
     """What was tuned for the functions that are not annotated, with a note about it. Raises
     UsageError, InputError."""
     device = limits.name if args.device or args.profile else None
-    return {r.name: tuned_for(file, r, device, fp) for r in file if not r.annotations}
+    find = partial(tuned_for, file, device=device, fp=fp, architecture=limits.architecture)
+    return {r.name: find(r) for r in file if not r.annotations}
 
 
 def _tuning_notes(

@@ -56,12 +56,15 @@ def tiled(
         named = args.device or args.profile or args.words[0] in ("run", "tune")
         of_device = getattr(args, "target", "opencl") == "opencl"
         name = limits.name if named else None
-        found, note = tuned_for(file, routine, name, fp, of_device=of_device)
+        kind = limits.architecture
+        found, note = tuned_for(file, routine, name, fp, architecture=kind, of_device=of_device)
         if found is not None and not thresholds:
             found = replace(found, thresholds={})
+            if found.shipped and not found.has_sizes:
+                found, note = None, ""
         if found is not None and found.shipped:
             use = partial(as_tuned, routine, found, note, limits, fp, details(args))
-            done = possible(use, UnsupportedC, TransformError, LimitError)
+            done = possible(use, *UNFIT)
             if isinstance(done, TiledRoutine):
                 return done
             note = ""
@@ -79,6 +82,10 @@ def tiled(
             help = f"leave out --{name}: its sizes here are {', '.join(done.sizes)}"
             raise IgnoredOption(message, help=help, subject=f"--{name}")
     return done
+
+
+UNFIT = (UnsupportedC, TransformError, LimitError, IgnoredOption)
+"""How what was tuned for functions like a nest does not fit it."""
 
 
 def as_tuned(

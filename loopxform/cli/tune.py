@@ -13,12 +13,11 @@ from typing import TextIO
 from loopxform.cli import tune_text, tune_thresholds, tune_tree
 from loopxform.cli.inputs import counter
 from loopxform.cli.tune_dask import Machines
-from loopxform.cli.tune_job import Job, contributed, job_of
+from loopxform.cli.tune_job import Job, contribution, job_of
 from loopxform.cli.tune_subject import NOISY, NOTHING, WRONG
 from loopxform.cli.tuned import digest_of, updated
 from loopxform.errors import DeviceError
 from loopxform.files import Output, write_all
-from loopxform.targets.database import written
 from loopxform.tune.claims import Claims
 from loopxform.tune.locks import locked
 from loopxform.tune.memo import Memo, key_of, stored
@@ -157,13 +156,7 @@ def _write(
             c_file = job.path.parent / f"{job.file.stem}.c"
             outputs.append(updated(c_file, job.limits.name, job.routine.name, tuned, about))
             if args.contribute is not None:
-                outputs.append(_contribution(Path(args.contribute), job, outcome.best, about[1:]))
+                own = job.entry(outcome.best, "; ".join(about[1:]))
+                outputs.append(contribution(Path(args.contribute), own))
         for path in write_all(outputs, job.file.parsed.dependencies):
             print(f"wrote {path}", file=talk)
-
-
-def _contribution(path: Path, job: Job, best: Point, about: Sequence[str]) -> Output:
-    """The file for the database: with what it had of other nests on this device."""
-    own = job.entry(best, "; ".join(about))
-    others = (e for e in contributed(path) if e.family == own.family and e.shape != own.shape)
-    return Output(path, written([*others, own]), "--contribute")

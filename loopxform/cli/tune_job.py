@@ -23,7 +23,7 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.schedule.option_values import FLAG
 from loopxform.schedule.tiling_options import OPTIONS, TUNED
 from loopxform.schedule.tuning_file import Tuned
-from loopxform.targets.database import Entry, Family, entries
+from loopxform.targets.database import Entry, Family, entries, with_entry, written
 from loopxform.targets.target import Limits
 from loopxform.tune.memo import Measurement, key_of
 from loopxform.tune.search import WIDTH, listed, search, shard
@@ -135,7 +135,7 @@ def job_of(args: argparse.Namespace, placed: Placed = place_here) -> Job:
         subject.repeat,
         jobs,
         statistic_of(args, device),
-        path_for(args, file, subject.limits),
+        path_for(args, file, subject.limits, subject.family),
         [*args.words[1:], *found.words],
         given_options(args),
         subject.family,
@@ -159,7 +159,7 @@ def given_options(args: argparse.Namespace) -> dict[str, str]:
     return given
 
 
-def path_for(args: argparse.Namespace, file: File, limits: Limits) -> Path:
+def path_for(args: argparse.Namespace, file: File, limits: Limits, family: Family) -> Path:
     """Where the result belongs. Raises UsageError, InputError where it cannot be written, or holds
     what says nothing meaningful."""
     name = Path(file.name)
@@ -171,17 +171,29 @@ def path_for(args: argparse.Namespace, file: File, limits: Limits) -> Path:
     if args.contribute is not None:
         own = Path(args.contribute)
         require_writable(Output(own, "", "--contribute"))
-        contributed(own)
+        contributed(own, family)
     return path
 
 
-def contributed(path: Path) -> list[Entry]:
-    """The entries that a file has already. Raises UsageError."""
+def contribution(path: Path, own: Entry) -> Output:
+    """The file for the database: with what it had of other nests on this device. Raises
+    UsageError."""
+    text = written(with_entry(contributed(path, own.family), own))
+    return Output(path, text, "--contribute")
+
+
+def contributed(path: Path, family: Family) -> list[Entry]:
+    """The entries that a file has already, of this device. Raises UsageError."""
     try:
-        return list(entries(path)) if path.exists() else []
+        found = list(entries(path)) if path.exists() else []
     except OSError as e:
         message = f"cannot read '{path}': {e.strerror or e}"
         raise UsageError(message, help="give a new file", subject="--contribute") from e
+    other = next((e.family for e in found if e.family != family), None)
+    if other is not None:
+        message = f"'{path}' is for {other.device}, and this is {family.device}"
+        raise UsageError(message, help="give a file for each device", subject="--contribute")
+    return found
 
 
 def _shard(written: str | None) -> tuple[int, int] | None:

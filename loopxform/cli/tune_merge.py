@@ -26,6 +26,7 @@ def main(args: argparse.Namespace) -> int:
     if not found:
         raise nothing_in(", ".join(args.files), args.files[0])
     _require_one_text(found, args.files[0])
+    _require_one_list(found, args.files[0])
     _keep(rows)
     for result in found:
         print("\n".join(_lines(result)))
@@ -51,6 +52,21 @@ def _require_one_text(found: list[Result], name: str) -> None:
                     help="measure again what is older",
                     subject=name,
                 )
+
+
+def _require_one_list(found: list[Result], name: str) -> None:
+    """Raises InputError where some candidates have times, and none has them for all sizes: the
+    files are of different command lines."""
+    for one in found:
+        measured = any(r["status"] == "ok" and r["sizes"] is not None for r in one.rows)
+        if measured and not one.candidates:
+            sizes = " and ".join(text(data) for data in one.datasets.values())
+            raise InputError(
+                f"no candidate of {one.subject['function']} was measured with {sizes}",
+                code="LX073",
+                help="merge files of the same command line: all that differs is I of --shard I/N",
+                subject=name,
+            )
 
 
 _WORDS = {

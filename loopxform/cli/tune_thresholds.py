@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from loopxform.bench import sizes
@@ -12,12 +13,12 @@ from loopxform.bench.measure import text
 from loopxform.cli.arguments.tune import BUDGET
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.inputs import counter
-from loopxform.cli.tune_job import path_for, statistic_of
+from loopxform.cli.tune_job import contribution, path_for, statistic_of
 from loopxform.cli.tune_subject import NOISY, NOTHING, WRONG, Subject, subject_of
 from loopxform.cli.tune_text import heading, noisy
 from loopxform.cli.tune_text import waiting as waiting_for
 from loopxform.cli.tune_tree import counts, instance, require_versions
-from loopxform.cli.tuned import digest_of, updated
+from loopxform.cli.tuned import digest_of, entry_of, updated
 from loopxform.cli.versioned import versioned
 from loopxform.errors import DeviceError, UsageError
 from loopxform.files import write_all
@@ -41,7 +42,7 @@ def main(args: argparse.Namespace) -> int:
     nests = nests_of(versioned(args, file, routine, limits))
     require_versions(nests, args, file, routine, limits)
     datasets = [instance(nests, now) for now in subject.datasets]
-    path = path_for(args, file, limits)
+    path = path_for(args, file, limits, subject.family)
     print(f"tuning thresholds of {routine.name} on {device}", flush=True)
     print(f"  {counts(nests, datasets)}", flush=True)
     if args.plan:
@@ -62,8 +63,11 @@ def main(args: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.parent):
             c_file = path.parent / f"{file.stem}.c"
-            output = updated(c_file, limits.name, routine.name, tuned, about)
-            for written in write_all([output], file.parsed.dependencies):
+            outputs = [updated(c_file, limits.name, routine.name, tuned, about)]
+            if args.contribute is not None:
+                own = entry_of(subject.family, routine, tuned, "; ".join(about[1:]))
+                outputs.append(contribution(Path(args.contribute), own))
+            for written in write_all(outputs, file.parsed.dependencies):
                 print(f"wrote {written}")
     if any(x["status"] == "wrong" for x in failed):
         return WRONG
@@ -79,7 +83,6 @@ def _require_compatible(args: argparse.Namespace) -> None:
         ("--shard", args.shard),
         ("--shared", args.shared),
         ("--dask", args.dask),
-        ("--contribute", args.contribute),
         ("--json", args.json),
     ):
         if is_given:

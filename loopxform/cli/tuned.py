@@ -34,7 +34,7 @@ from loopxform.schedule.tuning_file import (
     suffix_for,
     with_tuned,
 )
-from loopxform.targets.database import Entry, Family, nearest
+from loopxform.targets.database import Entry, Family, usable
 
 
 def path_of(name: str, device: str | None = None) -> Path:
@@ -109,12 +109,14 @@ def tuned_for(
     device: str | None,
     fp: FloatingPoint,
     *,
+    architecture: str = "",
     of_device: bool = True,
 ) -> tuple[Tuned | None, str]:
     """What was found for a function, and a note about it. `device` is the one that is asked for by
     name: its own file comes first, and what was found for another does not count, nor what sums in
     an order that `fp` does not permit, nor, for other targets than OpenCL (`of_device`), what only
-    devices have. Raises UsageError, InputError."""
+    devices have. Where no file says anything, what ships for the device or its `architecture`.
+    Raises UsageError, InputError."""
     if file.name.startswith("<"):
         return None, ""
     notes: list[str] = []
@@ -124,7 +126,7 @@ def tuned_for(
         if tuning is None or found is None:
             continue
         if device not in (None, tuning.device):
-            notes.append(f"{path.name} is for {tuning.device or 'no device'}, and not used")
+            notes.append(f"{path.name} {_of_another(tuning.device, device)}, and not used")
             continue
         if not of_device:
             found = _of_no_device(found)
@@ -135,13 +137,32 @@ def tuned_for(
         notes += told
         if is_used:
             return found, "; ".join(notes)
-    if device is not None:
-        for entry in nearest(shape_of(routine), Family(device, "", ""))[:1]:
-            if entry.family.device == device and (entry.fp not in SUMMED or fp.reassociate):
-                note = f"sizes found on this device before ({entry.about}; --no-tuning: not these)"
-                found = of_entry(entry)
-                return found if of_device else _of_no_device(found), "; ".join([*notes, note])
-    return None, "; ".join(notes)
+    found, told = (None, []) if device is None else _shipped(routine, device, architecture, fp)
+    if found is not None and not of_device:
+        found = _of_no_device(found)
+    return found, "; ".join([*notes, *told])
+
+
+def _of_another(own: str, device: str | None) -> str:
+    """That a file is for another device, or for nobody knows which."""
+    return f"is for {own}" if own else f"names no device (its line: device={device})"
+
+
+def _shipped(
+    routine: SourceRoutine, device: str, architecture: str, fp: FloatingPoint
+) -> tuple[Tuned | None, list[str]]:
+    """What ships for functions like this one, and notes about it."""
+    near = usable(shape_of(routine), Family(device, architecture, ""))
+    permitted = [e for e in near if e.fp not in SUMMED or fp.reassociate]
+    found, notes = None, []
+    for kind in (True, False):
+        for entry in [e for e in permitted if bool(e.recipe) == kind][:1]:
+            where = "this device" if entry.family.device == device else entry.family.device
+            what = SIZES if entry.recipe else VERSIONS
+            notes.append(f"{what} found on {where} before ({entry.about}; --no-tuning: not these)")
+            own = of_entry(entry)
+            found = own if found is None else replace(found, thresholds=own.thresholds)
+    return found, notes
 
 
 def _of_no_device(found: Tuned) -> Tuned:
@@ -181,8 +202,22 @@ SUMMED = ("reassociate", "fast")
 
 def of_entry(entry: Entry) -> Tuned:
     """What the database has of a nest."""
-    recipe = next(r for r in RECIPES if r == entry.recipe)
-    return Tuned(recipe, entry.sizes, "", entry.fp, entry.options, shipped=True)
+    return Tuned(
+        next((r for r in RECIPES if r == entry.recipe), None),
+        entry.sizes,
+        "",
+        entry.fp,
+        entry.options,
+        shipped=True,
+        thresholds=entry.thresholds,
+        threshold_fp=entry.fp,
+    )
+
+
+def entry_of(family: Family, routine: SourceRoutine, found: Tuned, about: str) -> Entry:
+    """What the database has of thresholds that were found."""
+    level, thresholds = found.threshold_fp, found.thresholds
+    return Entry(family, shape_of(routine), fp=level, about=about, thresholds=thresholds)
 
 
 def shape_of(routine: SourceRoutine) -> str:

@@ -15,10 +15,11 @@ from loopxform.transforms import Derivation, possible, thresholds_of
 
 
 def versioned(args: argparse.Namespace, file: File, routine: Routine, limits: Limits) -> Derivation:
-    """The function tiled, or offloaded where it is more than a nest that has versions: with the
-    sizes that were tuned, where they leave it versions. Raises LoopxformError."""
+    """The function tiled, or offloaded where that is asked for, or it is more than a nest that has
+    versions: with the sizes that were tuned, where they leave it versions. Raises
+    LoopxformError."""
     fp, options = permitted(args), tiling.details(args)
-    for tuned in (True, False):
+    for tuned in () if args.offload else (True, False):
         use = partial(tiling.tiled, file, args, limits, fp, tuned=tuned, thresholds=False)
         tiled = possible(use, UnsupportedC, TransformError, LimitError)
         if not isinstance(tiled, LoopxformError) and thresholds_of(tiled.derivation):

@@ -5,7 +5,8 @@
     copies         segments of arrays in another layout         segment / bandwidth
     local memory   words that work-items read from tiles        2 * local_read / peak
     arithmetic     operations on floats (`operations`)          1 / peak
-    quotients, square roots, functions of floats                so many operations (`Costs`)
+    quotients (by constants apart), square roots,
+    functions of floats                                         so many operations (`Costs`)
     waves          groups that idle compute units could run     (arithmetic + local memory) / groups
     launches       kernels                                      launch
 
@@ -194,6 +195,7 @@ def arithmetic(e: Estimate, fp: FloatingPoint = CONTRACT) -> tuple[Term, ...]:
     native = fp.approximate
     weights: dict[Special, float] = {
         "quotients": costs.native_quotient if native else costs.quotient,
+        "quotients by constants": 1 if native else costs.quotient_by_constant,
         "square roots": costs.native_square_root if native else costs.square_root,
         "functions": costs.function,
     }

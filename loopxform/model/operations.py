@@ -42,7 +42,7 @@ class Operations:
     double: bool
 
 
-Special = Literal["quotients", "square roots", "functions"]
+Special = Literal["quotients", "quotients by constants", "square roots", "functions"]
 
 
 def special(fn: Function, body: tuple[Stmt, ...] | None = None) -> dict[Special, tuple[Term, ...]]:
@@ -67,6 +67,8 @@ def _kind(e: Expr, types: dict[str, Scalar]) -> Special | None:
     match e:
         case Bin("/", _, Const(value)) if abs(frexp(value)[0]) == 0.5:
             return None  # by a power of two: a product
+        case Bin("/", _, Const()) if type_of(e, types) == FLOAT:
+            return "quotients by constants"
         case Bin("/") if type_of(e, types) in (FLOAT, HALF):
             return "quotients"
         case Call(name) if type_of(e, types) == FLOAT:

@@ -54,6 +54,7 @@ from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.nested_versions import nest_with_groups
 from loopxform.recipes.one_row import in_one_row
+from loopxform.recipes.tensor_units import with_reason
 from loopxform.recipes.tile_nest import one_nest
 from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
@@ -198,7 +199,7 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
         wish = given.over(asked.of(program.fn, site.path))
         wish = replace(wish, options=program.allowing(wish.options, site.loop))
         try:
-            done = _tiled(program, var, nest, wish, limits)
+            done = with_reason(_tiled(program, var, nest, wish, limits), wish.options)
         except (UnsupportedC, TransformError, LimitError) as e:
             if isinstance(e, LimitError) or wish.annotation is not None:
                 raise wish.unmet(e) from e

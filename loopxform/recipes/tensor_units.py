@@ -8,16 +8,20 @@ the host builds the same kernels without them (the step `tensorise`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from loopxform.floating_point import CONTRACT
+from loopxform.floating_point import CONTRACT, PERMITTED
 from loopxform.ir.tensor_tiles import MATRIX, TENSOR_TILES, TensorTile
+from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loops
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage
 from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options
-from loopxform.transforms import Derivation
+from loopxform.transforms import Derivation, Tensorise
+from loopxform.transforms.mapping.dispatch import skipped
 
 SWIZZLE = 8
 """Rows of the bands that groups are walked in (docs/performance.md)."""
@@ -87,3 +91,35 @@ def by_tensor_units(asked: Options, tile: TensorTile, buffers: int, *, rows: boo
 def is_tensorised(derivation: Derivation) -> bool:
     """Whether the step was legal."""
     return any(s.loop.tensor for s in loops(derivation.function))
+
+
+def with_reason(done: Tiled, asked: Options) -> Tiled:
+    """The same; where tensor units are asked for in vain, its reason says why."""
+    if not asked.tensor_units or is_tensorised(done.derivation):
+        return done
+    why = f"no tensor units: {_why_none([done, *done.rest], asked)}"
+    return replace(done, reason="; ".join(x for x in (done.reason, why) if x))
+
+
+def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
+    products = [p.choice for p in parts if p.choice.has("register tile")]
+    products = [c for c in products if len(c.stages) == 2]
+    if not products:
+        return "nothing here is a product of two arrays in register tiles"
+    permissive = replace(asked, fp=PERMITTED["fast"])
+    kinds = [as_multiplied(c, permissive).stages for c in products]
+    fitting = [t for t in TENSOR_TILES.values() if any(t.multiplies(_types(k)) for k in kinds)]
+    if not fitting:
+        types = " and ".join(dict.fromkeys(t.c for t in _types(kinds[0])))
+        return f"there are none for products of {types}"
+    if not any(t.permitted(asked.fp) for t in fitting):
+        types = " or ".join(dict.fromkeys(t.c for f in fitting for t in f.operands))
+        return f"products of {types} need --fp {fitting[0].needs}"
+    named = {t.name for t in fitting}
+    every = [x for p in parts for x in skipped(p.derivation)]
+    own = (x.reason for x in every if isinstance(x.step, Tensorise) and x.step.tile in named)
+    return next(own, "what is summed up is not a product of two elements alone")
+
+
+def _types(stages: Sequence[Stage]) -> list[Scalar]:
+    return [s.type for s in stages]

@@ -23,6 +23,7 @@ from loopxform.recipes.deriving import with_numbers
 from loopxform.recipes.nested_versions import with_groups
 from loopxform.recipes.one_row import in_one_row
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
+from loopxform.recipes.tensor_units import with_reason
 from loopxform.recipes.tile_nest import one_nest
 from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.uneven_versions import in_versions
@@ -57,7 +58,7 @@ def tile(
     done = _tiled(alone, given, recipe, limits, options, strict=strict)
     if recipe is None and options.Rk is None and not options.relayout:
         done = with_groups(alone.function, done, limits, options)
-    return replace(done, derivation=numbered.extended(done.derivation))
+    return with_reason(replace(done, derivation=numbered.extended(done.derivation)), options)
 
 
 def _tiled(

@@ -20,7 +20,7 @@ from loopxform.report.roofline import Point, Roof, drawn
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation
 
-FLOATS = ("arithmetic", "quotients", "square roots", "functions")
+FLOATS = ("arithmetic", "quotients", "quotients by constants", "square roots", "functions")
 """Terms of operations on floats."""
 
 

@@ -11,6 +11,7 @@ from loopxform.report.facts import Line, Stage, Variant
 from loopxform.transforms import Derivation, Dispatch
 from loopxform.transforms import Variant as Branch
 from loopxform.transforms.derivation import Record
+from loopxform.transforms.mapping import dispatch
 
 MOST_STAGES = 40
 """Listings of one derivation that are shown."""
@@ -75,11 +76,7 @@ def variants(derivation: Derivation) -> tuple[Variant, ...]:
 
 def skipped(derivation: Derivation) -> tuple[tuple[str, str], ...]:
     """Optional steps that are not legal here, those of variants too, each once."""
-    found = [derivation]
-    for r in derivation.records:
-        if isinstance(r.step, Dispatch):
-            found += [v.derivation for v in r.step.variants if v.derivation]
-    return tuple(dict.fromkeys((str(x.step), x.reason) for d in found for x in d.skipped))
+    return tuple(dict.fromkeys((str(x.step), x.reason) for x in dispatch.skipped(derivation)))
 
 
 def _pictured(step: Dispatch, sizes: Mapping[str, int]) -> tuple[int, Branch | None]:

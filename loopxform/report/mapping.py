@@ -89,7 +89,8 @@ def _tuned(file: File, routine: Routine, wanted: Wanted) -> tuple[Tuned | None, 
     if not wanted.tuning or routine.annotations:
         return None, ""
     device = wanted.limits.name if wanted.named else None
-    return tuned.tuned_for(file, routine, device, wanted.fp)
+    kind = wanted.limits.architecture
+    return tuned.tuned_for(file, routine, device, wanted.fp, architecture=kind)
 
 
 def _tiled(routine: Routine, known: Tuned | None, note: str, wanted: Wanted) -> TiledRoutine:
@@ -98,9 +99,9 @@ def _tiled(routine: Routine, known: Tuned | None, note: str, wanted: Wanted) -> 
     limits, fp = wanted.limits, wanted.fp
     with routine.contained():
         if known is not None:
-            refusals = (UnsupportedC, TransformError, LimitError) if known.shipped else ()
             done = possible(
-                lambda: tiling.as_tuned(routine, known, note, limits, fp, PLAIN), *refusals
+                lambda: tiling.as_tuned(routine, known, note, limits, fp, PLAIN),
+                *(tiling.UNFIT if known.shipped else ()),
             )
             if isinstance(done, TiledRoutine):
                 return done

@@ -45,6 +45,7 @@ def limits_of(device: DeviceInfo) -> Limits:
         bandwidth=0,
         peak=0,
         measured_on=(),
+        architecture=family_of(device).architecture,
     )
 
 

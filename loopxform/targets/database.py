@@ -13,16 +13,22 @@
     options = { stages = "2" }
     about = "mm, M=512, U=512, N=512: 4.1 ms, defaults 5.7 ms"
 
-An entry is used as it is on the device that it was found on. On others of its architecture, of its
-vendor, and on all others, `tune` begins its search with it: the best of one device can be twenty
-times as slow as the best of another.
+    [[nest]]
+    shape = "0b8e..."
+    fp = "contract"
+    thresholds = { suff_intra_par_1 = 512 }
+    about = "..."
+
+An entry is used as it is on the device that it was found on, and on others of its architecture. On
+others of its vendor, and on all others, `tune` begins its search with it: the best of one device
+can be twenty times as slow as the best of another.
 """
 
 from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cache
 from pathlib import Path
@@ -48,29 +54,47 @@ class Family:
 @record
 class Entry:
     """What was found for a nest: a recipe, the level of what was permitted of floating point, sizes
-    and options as tuning files have them, and the words about what was measured."""
+    and options as tuning files have them, and the words about what was measured; or, for a function
+    that has versions, `thresholds` and none of the others."""
 
     family: Family
     shape: str
-    recipe: str
-    fp: str
-    sizes: Mapping[str, int]
+    recipe: str = ""
+    fp: str = "contract"
+    sizes: Mapping[str, int] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
+    thresholds: Mapping[str, int] = field(default_factory=dict)
 
 
 def nearest(shape: str, family: Family) -> list[Entry]:
-    """The entries for a nest: those of the device, then of its architecture, of its vendor, and of
-    all others."""
-    return sorted(
-        (e for e in shipped() if e.shape == shape), key=lambda e: _distance(e.family, family)
-    )[:MOST]
+    """The entries with sizes for a nest: those of the device, then of its architecture, of its
+    vendor, and of all others."""
+    found = (e for e in shipped() if e.shape == shape and e.recipe)
+    return sorted(found, key=lambda e: _distance(e.family, family))[:MOST]
+
+
+def usable(shape: str, family: Family) -> list[Entry]:
+    """The entries for a function that serve a device as they are: its own, then those of its
+    architecture."""
+    found = (e for e in shipped() if e.shape == shape and _distance(e.family, family) < _VENDOR)
+    return sorted(found, key=lambda e: _distance(e.family, family))
+
+
+def with_entry(found: Iterable[Entry], own: Entry) -> list[Entry]:
+    """Those of a file with another one, in the place of what it had of the same nest."""
+    kept = (e for e in found if (e.shape, bool(e.recipe)) != (own.shape, bool(own.recipe)))
+    return [*kept, own]
+
+
+_VENDOR = 2
+"""The distance of devices that have no more than their vendor in common."""
 
 
 def _distance(one: Family, other: Family) -> int:
     same = (
         one.device == other.device,
-        one.architecture == other.architecture,
+        one.architecture == other.architecture != "",
         one.vendor == other.vendor,
     )
     return same.index(True) if True in same else len(same)
@@ -101,8 +125,10 @@ def written(found: list[Entry]) -> str:
     lines += [f"{n} = {_quoted(getattr(family, n))}" for n in ("device", "architecture", "vendor")]
     for e in found:
         lines += ["", "[[nest]]"]
-        lines += [f"{n} = {_quoted(getattr(e, n))}" for n in ("shape", "recipe", "fp")]
-        lines += [f"sizes = {_table(e.sizes)}", f"options = {_table(e.options)}"]
+        names = ("shape", "recipe", "fp") if e.recipe else ("shape", "fp")
+        lines += [f"{n} = {_quoted(getattr(e, n))}" for n in names]
+        tables = ("sizes", "options") if e.recipe else ("thresholds",)
+        lines += [f"{n} = {_table(getattr(e, n))}" for n in tables]
         lines.append(f"about = {_quoted(e.about)}")
     return "\n".join(lines) + "\n"
 

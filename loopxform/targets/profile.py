@@ -160,6 +160,13 @@ def _names_of_devices(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _architecture(path: str, key: str, value: object) -> str:
+    """What a device has in common with others."""
+    if not (isinstance(value, str) and value):
+        raise _wrong(path, f"{key} must be a name", 'architecture = "sm_90"')
+    return value
+
+
 def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int, int, int], ...]:
     """The time of each tile, to start, and of its epilogue, 0 where that is left out; and how many
     waves make a round, 1 where that is left out."""
@@ -282,6 +289,7 @@ _COPIES = tuple(f.name for f in fields(Copies))
 _TABLES: Mapping[str, Callable[[str, str, object], object]] = {
     "tile_times": _times,
     "measured_on": _names_of_devices,
+    "architecture": _architecture,
     "smaller_tiles": _changes,
     "packed_tiles": _changes,
     "split_tiles": _changes,

@@ -26,9 +26,10 @@ class Costs:
     Local memory: a word that a work-item reads takes as long as `local_read` multiply-adds (an
     H100: 128 of these in a clock cycle of a unit, and some 49 words).
     Arithmetic: correctly rounded quotients and square roots of floats take so many operations, and
-    as accurate as the device has them `native_quotient` and `native_square_root`; a function
-    (`expf`) takes `function` (an H100: 16 results of the special units in a clock cycle of a unit,
-    which does 256 operations meanwhile).
+    as accurate as the device has them `native_quotient` and `native_square_root`;
+    `quotient_by_constant` where the divisor is known, which is a product where it may be less
+    accurate; a function (`expf`) takes `function` (an H100: 16 results of the special units in a
+    clock cycle of a unit, which does 256 operations meanwhile).
     Waves of tiles: the first takes longer by `fill` of the time of the largest tile, as nothing
     hides its latency. Packed operands take `packed_gain` off the time of the arithmetic,
     `turned_gain` where rows of an array are vectors already.
@@ -89,6 +90,7 @@ class Costs:
     balance: float = 20
     local_read: float = 2.6
     quotient: float = 51
+    quotient_by_constant: float = 51
     square_root: float = 51
     native_quotient: float = 16
     native_square_root: float = 16
@@ -207,6 +209,8 @@ class Limits:
     `tile_times` are what register tiles take for 1024 iterations, what it takes to start them, and
     what their epilogue takes, in numbers that matter in proportion; and in rounds of how many waves
     they run.
+    `architecture` is what the vendor calls that which a device has in common with others, ""
+    where unknown: what was tuned for one of them serves all (`targets.database`).
     A device that is there has what was measured (`MEASURED`) of a profile of ours where its name
     contains one of `measured_on`; a profile that the user names counts as it is.
     """
@@ -247,6 +251,7 @@ class Limits:
     copies: Copies = Copies()
     tile_times: tuple[tuple[str, int, int, int, int], ...] = ()
     measured_on: tuple[str, ...] = ()
+    architecture: str = ""
 
 
 KIB = 1024
@@ -260,6 +265,7 @@ THRESHOLDS = ("pack", "pack_operands", "transpose_operands")
 MEASURED = (
     "tile_times",
     "measured_on",
+    "architecture",
     "smaller_tiles",
     "packed_tiles",
     "split_tiles",

@@ -101,6 +101,10 @@ def test_what_was_found_is_used_and_told(capsys: Capture) -> None:
     assert "f.tuning" not in capsys.readouterr().out
     assert main([*TILE, "--profile", "h100"]) == 0
     assert "f.tuning is for c, and not used\n" in capsys.readouterr().out
+    Path("f.tuning").write_text("scale.recipe=naive\nscale.Ty=2\nscale.Tx=8\n")
+    assert main([*TILE, "--profile", "h100"]) == 0
+    said = "note: f.tuning names no device (its line: device=h100), and not used\n"
+    assert said in capsys.readouterr().out
 
 
 def test_the_file_of_the_device_comes_first(capsys: Capture) -> None:

@@ -21,6 +21,7 @@ from loopxform.schedule.requests import options_of
 from loopxform.schedule.tiling_options import TAKEN
 from loopxform.targets import database
 from loopxform.targets.database import Entry, Family, entries, nearest, written
+from loopxform.tune import threshold_session
 
 Capture = pytest.CaptureFixture[str]
 TILE = ["tile", "f.c", "--dry-run", "--device", "c"]
@@ -48,8 +49,11 @@ def ship(*found: Entry) -> None:
     database.shipped.cache_clear()
 
 
-def entry(device: str, sizes: dict[str, int], fp: str = "contract") -> Entry:
-    return Entry(Family(device, "a", "v"), shape(SCALE), "naive", fp, sizes, {}, "scale, n=3: 1 ms")
+def entry(
+    device: str, sizes: dict[str, int], fp: str = "contract", architecture: str = "a"
+) -> Entry:
+    family = Family(device, architecture, "v")
+    return Entry(family, shape(SCALE), "naive", fp, sizes, {}, "scale, n=3: 1 ms")
 
 
 def test_names_do_not_matter_and_all_else_does() -> None:
@@ -85,6 +89,33 @@ def test_entries_of_the_device_are_used_and_told(capsys: Capture) -> None:
     Path("f.tuning").write_text(f"device={device}\nscale.recipe=naive\nscale.Ty=4\nscale.Tx=64\n")
     assert main(TILE) == 0
     assert "Ty=4, Tx=64" in capsys.readouterr().out
+
+
+def test_entries_of_the_architecture_are_used(capsys: Capture) -> None:
+    """Those of the device come first; a profile has the architecture of its devices."""
+    own = limits_of(choose("c"))
+    ship(entry("another", {"Ty": 2, "Tx": 32}, architecture=own.architecture))
+    assert main(TILE) == 0
+    shown = capsys.readouterr().out
+    assert "Ty=2, Tx=32" in shown
+    assert "sizes found on another before (scale, n=3: 1 ms; --no-tuning: not these)" in shown
+    ship(
+        entry("another", {"Ty": 2, "Tx": 32}, architecture=own.architecture),
+        entry(own.name, {"Ty": 4, "Tx": 16}, architecture=own.architecture),
+    )
+    assert main(TILE) == 0
+    assert "Ty=4, Tx=16" in capsys.readouterr().out
+    ship(entry("NVIDIA H100 80GB HBM3", {"Ty": 2, "Tx": 64}, architecture="sm_90"))
+    for command in ("tile", "offload"):
+        assert main([command, "f.c", "--dry-run", "--profile", "h100"]) == 0
+        assert "Ty=2, Tx=64" in capsys.readouterr().out
+    assert main(["tile", "f.c", "--dry-run", "--profile", "a100"]) == 0
+    assert "Ty=2, Tx=64" not in capsys.readouterr().out
+
+
+def test_devices_of_unknown_architecture_have_none_in_common() -> None:
+    ship(entry("another", {"Ty": 2}, architecture=""))
+    assert database.usable(shape(SCALE), Family("d", "", "")) == []
 
 
 def test_those_of_other_devices_are_not(capsys: Capture) -> None:
@@ -142,13 +173,93 @@ def test_an_entry_is_written_and_read_back(capsys: Capture) -> None:
         found.shape,
         shape(SCALE.replace("2 *", "3 *")),
     ]
+    text = Path("mine.toml").read_text()
+    Path("mine.toml").write_text(text.replace(found.family.device, "H100"))
+    assert main([*words, "--contribute", "mine.toml"]) == 2
+    said = capsys.readouterr().err
+    assert f"'mine.toml' is for H100, and this is {found.family.device}" in said
+    assert "give a file for each device" in said
     Path("mine.toml").write_text("device = 3")
     assert main([*words, "--contribute", "mine.toml"]) == 2
     assert "'mine.toml' is no file of tuned nests" in capsys.readouterr().err
 
 
+ROWS = """\
+void rows(int n, int m, const int a[n][m], int y[n])
+{
+  for (int i = 0; i < n; i++) {
+    int s = 0;
+    for (int j = 0; j < m; j++)
+      s += a[i][j];
+    y[i] = s;
+  }
+}
+"""
+
+
+def thresholds(**found: int) -> Entry:
+    """For the rows above, on the CPU."""
+    family = family_of(choose("c"))
+    return Entry(family, shape(ROWS), about="rows, n=3: 1 ms", thresholds=found)
+
+
+def test_thresholds_are_used_and_told(capsys: Capture) -> None:
+    Path("f.c").write_text(ROWS)
+    ship(thresholds(suff_outer_par_0=77))
+    note = "thresholds found on this device before (rows, n=3: 1 ms; --no-tuning: not these)"
+    for words in (TILE, ["offload", *TILE[1:]]):
+        assert main([*words, "--show-plan"] if words == TILE else words) == 0
+        shown = capsys.readouterr().out
+        assert note in shown
+        assert "suff_outer_par_0 = 77" in shown
+    assert main(["run", "f.c", "--device", "c", "--size", "n=3,m=4"]) == 0
+    assert note in capsys.readouterr().out
+    assert main([*TILE, "--show-plan", "--no-tuning"]) == 0
+    assert "suff_outer_par_0 = 77" not in capsys.readouterr().out
+    sizes = Entry(family_of(choose("c")), shape(ROWS), "1-d", sizes={"Tx": 32}, about="1 ms")
+    ship(thresholds(suff_outer_par_0=77), sizes)
+    assert main([*TILE, "--show-plan"]) == 0
+    shown = capsys.readouterr().out
+    assert "Tx=32" in shown
+    assert "suff_outer_par_0 = 77" in shown
+
+
+def test_thresholds_that_the_nest_does_not_have_are_not_used(capsys: Capture) -> None:
+    """Of an older loopxform, or of the whole function, as `offload` maps it."""
+    Path("f.c").write_text(ROWS)
+    ship(thresholds(suff_outer_par_9=77))
+    assert main(TILE) == 0
+    assert "before" not in capsys.readouterr().out
+    assert main(["offload", *TILE[1:]]) == 0
+    assert "without suff_outer_par_9, which no guard compares with" in capsys.readouterr().out
+
+
+def test_thresholds_are_contributed(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the sizes of the same nest."""
+    monkeypatch.setattr(threshold_session, "NOISY", 99.0)
+    Path("f.c").write_text(ROWS)
+    family = family_of(choose("c"))
+    sizes = Entry(family, shape(ROWS), "1-d", sizes={"Tx": 32}, about="1 ms")
+    Path("mine.toml").write_text(written([sizes, thresholds(suff_outer_par_0=1)]))
+    slow = "suff_outer_par_0=2147483647,suff_intra_par_1=0"  # a group for four terms
+    words = ["tune", "f.c", "--thresholds", "--device", "c", "--size", "n=300,m=4"]
+    words += ["--threshold", slow, "--repeat", "2", "--contribute", "mine.toml"]
+    assert main(words) == 0
+    assert "wrote mine.toml" in capsys.readouterr().out
+    kept, own = entries(Path("mine.toml"))
+    assert kept == sizes
+    assert (own.family, own.shape, own.recipe) == (family, shape(ROWS), "")
+    assert "suff_outer_par_0" in own.thresholds
+    assert own.about.startswith("rows thresholds, n=300, m=4: ")
+    Path("f.tuning").unlink()
+    ship(own)
+    assert main([*TILE, "--show-plan"]) == 0
+    assert f"suff_outer_par_0 = {own.thresholds['suff_outer_par_0']}" in capsys.readouterr().out
+
+
 def test_every_entry_that_ships_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And docs/tuning.md names the devices that have any, in a table, or says that none has."""
+    """And docs/tuning.md names the devices that have any and the functions, of which the shapes
+    are still those of the entries, in a table, or says that none has."""
     monkeypatch.setattr(database, "FOLDER", Path(database.__file__).parent / "tuned")
     database.shipped.cache_clear()
     ships = database.shipped()
@@ -157,8 +268,11 @@ def test_every_entry_that_ships_can_be_used(monkeypatch: pytest.MonkeyPatch) -> 
     _, *devices = re.findall(r"^\| ([^|]+?) \|", claim.replace("|---", ""), re.MULTILINE) or [""]
     assert devices == sorted({e.family.device for e in ships})
     assert ("No entry ships yet." in claim) == (not ships)
+    root = Path(__file__).parents[2]
+    files = [lx.load(root / name) for name in re.findall(r"`(corpus/[\w/]+\.c)`", claim)]
+    assert {e.shape for e in ships} == {shape_of(r) for f in files for r in f}
     for e in ships:
         tuned = of_entry(e)
-        assert {*tuned.sizes, *tuned.options} <= TAKEN[tuned.recipe]
+        assert {*tuned.sizes, *tuned.options} <= TAKEN[tuned.recipe] if e.recipe else e.thresholds
         options_of(tuned.options)
         assert e.about

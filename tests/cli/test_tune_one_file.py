@@ -174,7 +174,7 @@ def test_a_threshold_of_the_command_line_is_no_fault_of_the_file(capsys: Capture
 EXCLUDED = ("--tune all", "--budget 9", "--jobs 2", "--shard 1/2", "--shared d", "--json f")
 
 
-@pytest.mark.parametrize("words", [*EXCLUDED, "--contribute f.toml"])
+@pytest.mark.parametrize("words", EXCLUDED)
 def test_options_of_the_search_for_sizes(words: str, capsys: Capture) -> None:
     assert tune_thresholds(*words.split()) == 2
     option = words.split()[0]

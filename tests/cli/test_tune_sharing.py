@@ -163,6 +163,15 @@ def test_files_that_cannot_be_merged(capsys: Capture) -> None:
     Path("older.jsonl").write_text(share.replace(text, "0" * 16))
     assert main(["tune", "merge", "f.shard1of1.jsonl", "older.jsonl"]) == 2
     assert "with another text of the function in some of the files" in capsys.readouterr().err
+    rows = [json.loads(line) for line in share.splitlines()]
+    other = {"data": {"n": 9, "m": 16}, "sizes": {"Ty": 3, "Tx": 5}}
+    Path("wider.jsonl").write_text(
+        "".join(json.dumps(r | other) + "\n" for r in rows if r.get("sizes"))
+    )
+    assert main(["tune", "merge", "f.shard1of1.jsonl", "wider.jsonl"]) == 2
+    said = capsys.readouterr().err
+    assert "no candidate of scale was measured with n=8, m=16 and n=9, m=16 [LX073]" in said
+    assert "merge files of the same command line" in said
     assert not Path("f.tuning").exists()
 
 

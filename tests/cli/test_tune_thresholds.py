@@ -12,6 +12,7 @@ from loopxform.cli import main
 from loopxform.tune import threshold_session
 
 Capture = pytest.CaptureFixture[str]
+PROGRAMS = Path(__file__).parents[2] / "corpus" / "programs"
 
 TEXT = """\
 void rows(int n, int m, const int a[n][m], int y[n])
@@ -74,6 +75,16 @@ def test_the_tree(capsys: Capture, golden: Golden) -> None:
 def test_the_forest_of_a_whole_function(capsys: Capture, golden: Golden) -> None:
     assert main(["tune", "f.c", "--function", "both", "--tree", "--size", "n=9,m=8"]) == 0
     golden.check(capsys.readouterr().out)
+
+
+def test_versions_inside_of_a_version(capsys: Capture, golden: Golden) -> None:
+    """Where an outer loop is flattened, the nests inside have trees of their own, which all run:
+    figure 8 of seed 001."""
+    sizes = ["--size", "rounds=10,n=256,m=4096", "--sizes", "outer=8,100000"]
+    words = ["tune", str(PROGRAMS / "sinkhorn.c"), "--offload", *sizes, "--profile", "h100"]
+    for option in ("--tree", "--dot"):
+        assert main([*words, "--fp", "reassociate", option]) == 0
+        golden.check(capsys.readouterr().out, option.lstrip("-"))
 
 
 def test_the_plan_runs_nothing(capsys: Capture) -> None:

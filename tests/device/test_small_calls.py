@@ -90,11 +90,13 @@ def built_in(folder: Path, *defines: str) -> Path:
     return folder / "app"
 
 
-def rates_file(cache: Path, build: float = 1e-4, key: int = 1, device: str = "") -> None:
+def rates_file(
+    cache: Path, build: float = 1e-4, key: int = 1, device: str = "", warp: int = 1
+) -> None:
     """What a process may have measured of the device that LOOPXFORM_DEVICE asks for: one that
     launches and copies in no time."""
     find, launch, copy, byte, item, many = 1e-4, 1e-6, 1e-7, 1e-15, 1e-15, 1e-18
-    body = struct.pack("<7dQ", find, build, launch, copy, byte, item, many, key)
+    body = struct.pack("<7dQQ", find, build, launch, copy, byte, item, many, key, warp)
     head = f"rates {runtime.LAYOUT}\n{device}".encode()
     (cache / "programs").mkdir(parents=True)
     (cache / "programs" / f"{fnv_1a(head):016x}").write_bytes(
@@ -105,9 +107,10 @@ def rates_file(cache: Path, build: float = 1e-4, key: int = 1, device: str = "")
 def assert_measured(cache: Path, before: int) -> None:
     """The rates are those of a device, and no longer those of the key `before`."""
     kept = [x.read_bytes() for x in (cache / "programs").iterdir()]
-    (rates,) = (struct.unpack("<7dQ", x[-64:]) for x in kept if x.startswith(b"rates"))
-    assert rates[-1] != before
-    assert all(0 < x < 100 for x in rates[:-1]), rates
+    (rates,) = (struct.unpack("<7dQQ", x[-72:]) for x in kept if x.startswith(b"rates"))
+    assert rates[-2] != before
+    assert rates[-1] == 1  # work-items in lockstep, on a CPU
+    assert all(0 < x < 100 for x in rates[:-2]), rates
 
 
 def fnv_1a(data: bytes) -> int:
@@ -248,3 +251,88 @@ def test_a_tuned_limit(tmp_path: Path) -> None:
         assert "on the host, as was asked for" in small.stderr
         assert run_app(tmp_path / "app", 1000, 1, LOOPXFORM_HOST="", **told).stderr == ""
         assert run_app(tmp_path / "app", 999, 1, **told).stderr == ""
+
+
+# ---------------------------------------------------------------- kernels for lockstep
+
+HEAT = """
+void heat(int steps, int n, double a[restrict n][n][n], double b[restrict n][n][n])
+{
+  for (int t = 0; t < steps; t++) {
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          b[i][j][k] = 0.125 * (a[i + 1][j][k] + a[i - 1][j][k]) + 0.75 * a[i][j][k];
+    for (int i = 1; i < n - 1; i++)
+      for (int j = 1; j < n - 1; j++)
+        for (int k = 1; k < n - 1; k++)
+          a[i][j][k] = 0.125 * (b[i + 1][j][k] + b[i - 1][j][k]) + 0.75 * b[i][j][k];
+  }
+}
+"""
+HEAT_MAIN = """
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+enum { N = 48 };
+static double a[N][N][N], b[N][N][N];
+void heat(int steps, int n, double a[restrict n][n][n], double b[restrict n][n][n]);
+cl_int own_clGetPlatformIDs(cl_uint n, cl_platform_id *ids, cl_uint *count)
+{
+  fprintf(stderr, "found\\n");
+  return clGetPlatformIDs(n, ids, count);
+}
+int main(void)
+{
+  for (int i = 0; i < N * N * N; i++)
+    (&a[0][0][0])[i] = i % 5;
+  heat(200, N, a, b);
+  for (int i = 0; i < N * N * N; i++)
+    b[0][0][0] += (&a[0][0][0])[i];
+  return printf("%.17g\\n", b[0][0][0]) < 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def heat(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    require_opencl()
+    folder = tmp_path_factory.mktemp("heat")
+    for name, text in (("heat.c", HEAT), ("main.c", HEAT_MAIN)):
+        (folder / name).write_text(text)
+    lx.load(folder / "heat.c").offload(contract=False).write(folder)
+    assert "1 < lx_device_warp()" in (folder / "heat_opencl.c").read_text()
+    own = "-DclGetPlatformIDs=own_clGetPlatformIDs"
+    assert cc(folder, *PLAIN, "-c", own, "heat_opencl.c").returncode == 0
+    built = cc(folder, *STRICT, *PLAIN, "heat_opencl.o", "main.c", "-o", "app", "-lOpenCL", "-lm")
+    assert built.returncode == 0, built.stderr
+    return folder / "app"
+
+
+def test_no_device_is_found_to_weigh_up_a_call(heat: Path, tmp_path: Path) -> None:
+    """That takes longer than many a call: what runs in lockstep is supposed, as rates are."""
+    (tmp_path / "none").mkdir()
+    plain = run_app(heat, LOOPXFORM_HOST="", LOOPXFORM_CACHE=str(tmp_path / "none"))
+    assert "found" not in plain.stderr
+    forced = run_app(heat, LOOPXFORM_HOST="never")
+    assert "found" in forced.stderr
+    assert forced.stdout == plain.stdout
+
+
+def test_a_device_of_another_kind_than_was_supposed(heat: Path, tmp_path: Path) -> None:
+    """The call was weighed up with other kernels: your loops run it."""
+    own = {"LOOPXFORM_HOST": "", "LOOPXFORM_VERBOSE": "1"}
+    rates_file(tmp_path / "measured")
+    run_app(heat, LOOPXFORM_CACHE=str(tmp_path / "measured"), **own)
+    kept = [x.read_bytes() for x in (tmp_path / "measured" / "programs").iterdir()]
+    (key,) = (struct.unpack("<Q", x[-16:-8])[0] for x in kept if x.startswith(b"rates"))
+    assert key != 1
+    plain = run_app(heat, LOOPXFORM_HOST="always").stdout
+    for warp, refused in ((1, False), (32, True)):
+        cache = tmp_path / str(warp)
+        rates_file(cache, key=key, warp=warp)
+        done = run_app(heat, LOOPXFORM_CACHE=str(cache), whole=True, **own)
+        assert "found" in done.stderr
+        assert ("was not known when the call was weighed up" in done.stderr) == refused
+        assert ("heat: on the device" in done.stderr) != refused
+        assert done.stdout == plain

@@ -85,6 +85,10 @@ SIZES: dict[str, tuple[Numbers, ...]] = {
     ),
     "shortest_paths": ({"n": 37}, {"n": 1}),
     "shared_temporary": ({"n": 17, "m": 70}, {"n": 1, "m": 1}),
+    "sinkhorn": (
+        {"outer": 3, "rounds": 2, "n": 37, "m": 70},
+        {"outer": 1, "rounds": 1, "n": 1, "m": 1},
+    ),
     "smoothed_rows": ({"n": 11, "m": 70, "rounds": 3}, {"n": 1, "m": 1, "rounds": 1}),
     "two_products": (
         {"n": 140, "m": 130, "k": 33, "l": 20, "alpha": 1.5, "beta": 0.7},

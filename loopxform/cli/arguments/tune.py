@@ -44,7 +44,8 @@ def options() -> Parser:
     )
     help = (
         "tune a function of several nests as offload maps it: the tiles of its pipelines and of "
-        "its loops over time (chosen where tile would refuse the function)"
+        "its loops over time (chosen where tile would refuse the function); with --thresholds, "
+        "--tree and --dot, the versions that it has there"
     )
     g.add_argument("--offload", action="store_true", help=help)
     help = f"options that vary besides sizes, or all: {', '.join(tiling_options.TUNED)}"

@@ -25,6 +25,8 @@ LARGEST = 60
 """Powers of two up to which nothing overflows, nor rounds as a subnormal number does."""
 
 _PLAIN = f"#define {QUOTIENT}(x, c, y, z) ((x) / (c))"
+_PRODUCT = f"#define {QUOTIENT}(x, c, y, z) ((x) * (y))"
+"""Both roundings together are 1.5 units in the last place at most; OpenCL allows a division 2.5."""
 _HELPER = f"""\
 /* x / c rounded correctly, where y is 1 / c rounded, and z is 1 / c - y rounded. */
 #ifdef __NV_CL_C_VERSION
@@ -41,9 +43,9 @@ float {QUOTIENT}(float x, float c, float y, float z)
 
 
 def helpers(text: str, *, approximate: bool) -> Iterator[str]:
-    """The definition that kernels need: a division, where it may be `approximate`."""
+    """The definition that kernels need: a product, where it may be `approximate`."""
     if f"{QUOTIENT}(" in text:
-        yield _PLAIN if approximate else _HELPER
+        yield _PRODUCT if approximate else _HELPER
 
 
 def constants(divisor: float) -> tuple[str, str, str] | None:

@@ -26,7 +26,7 @@ from loopxform.ir.renaming import rename
 from loopxform.ir.visit import LoopSite, at, map_expr, names, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step, from_json
-from loopxform.transforms.derivation import Derivation, with_tiles
+from loopxform.transforms.derivation import Derivation, Skipped, with_tiles
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.sites import one_loop, trusted
 from loopxform.written import LARGEST_SIZE
@@ -322,3 +322,11 @@ def _with_own_names(fn: Function, whole: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:
     return Obstacle("LX199", text, site.loop.origin.loc, remedy=remedy or None)
+
+
+def skipped(derivation: Derivation) -> Iterator[Skipped]:
+    """Optional steps that are not legal, those of variants too."""
+    yield from derivation.skipped
+    for step in (r.step for r in derivation.records):
+        for v in step.variants if isinstance(step, Dispatch) else ():
+            yield from v.derivation.skipped if v.derivation else ()

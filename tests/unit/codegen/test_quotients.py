@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 import struct
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,21 @@ def test_only_floats_divided_by_constants_are_written_so() -> None:
 
 
 @pytest.mark.parametrize(("fp", "corrected"), [("strict", True), ("fast", False)])
-def test_a_division_does_where_quotients_may_be_inexact(fp: Level, corrected: bool) -> None:
+def test_a_product_does_where_quotients_may_be_inexact(fp: Level, corrected: bool) -> None:
     kernel = lx.loads(SCALED)["f"].tile(fp=fp).kernel
     assert ("fma(rest, y, q)" in kernel) == corrected
+    assert ("#define quotient(x, c, y, z) ((x) * (y))" in kernel) != corrected
+
+
+def test_the_product_is_as_accurate_as_a_device_divides() -> None:
+    """1.5 units in the last place; OpenCL C 1.2, section 7.4, allows 2.5."""
+    rng, most = random.Random(SEED), Fraction(0)
+    for c in divisors():
+        constants = quotients.constants(c)
+        assert constants is not None
+        y = float(constants[1].removesuffix("f"))
+        for x in (single(rng.uniform(1, 2)) for _ in range(40)):
+            exact = Fraction(x) / Fraction(c)
+            unit = Fraction(2) ** (math.frexp(float(exact))[1] - 24)
+            most = max(most, abs(Fraction(single(x * y)) - exact) / unit)
+    assert 0.9 < most <= 1.5, f"seed {SEED}"
