@@ -11,6 +11,7 @@ what they were in the step before, beginning with a number that is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import lcm
 
 from loopxform.ir.affine import poly, value_of
@@ -24,6 +25,7 @@ from loopxform.ir.nodes import (
     For,
     Function,
     If,
+    Load,
     Stmt,
     Un,
     Var,
@@ -126,6 +128,9 @@ class Run:
     path: Path
 
 
+ONCE = "#once"
+"""The counter of the loop that a statement beside the nests stands in."""
+
 ALWAYS = Const(1)
 """When a nest is run that every step runs."""
 
@@ -167,6 +172,9 @@ class _Host:
                     yield from self.runs(s.orelse, _both(when, Un("!", holds)), inner)
                 case Assign(Var(name), value, op) if when == ALWAYS and not any(loads(value)):
                     self._assign(s, name, Bin(op, s.target, value) if op else value)
+                case Assign(Load(_, index)) if not any(any(loads(e)) for e in index):
+                    nest = For(ONCE, Const(0), Const(1), Const(1), (s,), parallel=True)
+                    yield from self.runs((replace(nest, origin=s.origin),), when, [path])
                 case _:
                     text = f"a statement stands beside the nests of the loop over '{self.loop.var}'"
                     raise NotStages(text, s.origin.loc, "set scalars in the nests that use them")
