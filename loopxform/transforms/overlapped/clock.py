@@ -26,6 +26,7 @@ from loopxform.ir.nodes import (
     Function,
     If,
     Load,
+    Opaque,
     Stmt,
     Un,
     Var,
@@ -42,6 +43,7 @@ from loopxform.ir.visit import (
     resolve,
     substitute,
     substitute_body,
+    walk,
     walk_expr,
     writes,
 )
@@ -221,7 +223,19 @@ def _before(body: tuple[Stmt, ...], loop: For, name: str) -> int | None:
         if name in writes((s,)):
             plain = isinstance(s, Assign) and isinstance(s.target, Var) and not s.op
             return value_of(s.value) if plain and isinstance(s, Assign) else None
+        if _may_set(s, name):
+            return None
     return None
+
+
+def _may_set(s: Stmt, name: str) -> bool:
+    """Whether a statement counts with a scalar, or may change it where the tree does not say so."""
+    for _, x in walk((s,)):
+        if isinstance(x, For) and x.var == name:
+            return True
+        if isinstance(x, Opaque) and not (name in x.spares or name in x.keeps):
+            return True
+    return False
 
 
 def _assigned(body: tuple[Stmt, ...]) -> Iterator[Assign]:

@@ -20,6 +20,7 @@ from loopxform.transforms.edges.bounds import conjunction, positive
 from loopxform.transforms.overlapped.boxed_kernel import BoxedKernel
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.clock import Clock, runs
+from loopxform.transforms.overlapped.closed_steps import require_closed
 from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Names, Shape, Store
 from loopxform.transforms.overlapped.partial_sums import Splits
@@ -67,7 +68,8 @@ class Passes:
         """Sums may be in another order where they may `reassociate`; tiles are rows that are
         streamed, or `boxed`. Raises NotStages."""
         _require_time(fn, loop)
-        clock, _ = runs(fn, loop)
+        clock, nests = runs(fn, loop)
+        require_closed(fn, loop, clock, nests, found)
         turn, dims = period(found, clock), spatial(fn, found)
         if turn > 1 and value_of(loop.lo) is None:
             text = f"which planes the first step of '{loop.var}' reads and writes is not known"
