@@ -10,7 +10,7 @@ from loopxform import __version__
 from loopxform.api.source import SourceRoutine
 from loopxform.codegen import emit
 from loopxform.codegen.host import macro_checks
-from loopxform.errors import quoting
+from loopxform.errors import EmitError, quoting
 from loopxform.floating_point import FloatingPoint
 from loopxform.offload.time_in_c import TimeInC, time_in_c
 from loopxform.targets.target import Limits
@@ -55,8 +55,12 @@ class BoxedRoutine:
 
 def in_boxes(routine: SourceRoutine, limits: Limits, fp: FloatingPoint) -> BoxedRoutine | None:
     """A function with passes of several steps of time; None where it has no loop over stencils
-    that gains by them."""
+    that gains by them, or where C cannot say that its arrays are apart."""
     if routine.annotations:
         return None
     found = time_in_c(routine.function, limits)
-    return None if found is None else BoxedRoutine(routine, fp, found)
+    boxed = None if found is None else BoxedRoutine(routine, fp, found)
+    try:
+        return boxed if boxed is not None and boxed.openmp else None
+    except EmitError:
+        return None

@@ -6,7 +6,7 @@ With W what the body of the loop writes, each statement being one of which the t
     W = fields + host + private, no name being in two of them, and none a counter
       fields   arrays whose stores are all stages: kernels carry them
       host     integers that are set between the nests: the clock has what they are in each step
-      private  scalars that iterations of nests set before they read them, and nobody reads elsewhere
+      private  scalars that iterations of nests set before they read them, and nobody else reads
     what stages are computed from is of fields, of the iteration or of the clock, or it is not in W
     bounds and extents are not in W, and made of no elements and no counters
 
