@@ -208,9 +208,10 @@ def test_random_time_loops_as_tiled_c() -> None:
 def test_programs_of_random_time_loops() -> None:
     """Among them one whose nests read a scalar that the loop sets from data."""
     counts = Counter[str]()
-    for seed, extras in ((67, 2), (91, 2), (3, 0), (5, 1)):
+    for seed, extras in ((72, 1), (46, 2), (3, 0)):
         check_program(seed, counts, extras)
-    assert counts["programs"] == 4, counts
+    assert counts["programs"] == 3, counts
+    assert counts["accepted"], counts
 
 
 @pytest.mark.slow
