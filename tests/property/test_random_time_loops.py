@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +23,8 @@ from loopxform.errors import EmitError, InputError, LoopxformError
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops, resolve
-from loopxform.offload.program import Offloaded, offload
+from loopxform.offload.program import offload
+from loopxform.offload.program_state import Part
 from loopxform.offload.time_tiles import counting_up, signed
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import Options
@@ -148,8 +149,8 @@ def check_tiled_c(seeds: range, counts: Counter[str], extras: int | None = None)
             counts["runs"] += 1
 
 
-def is_tiled(done: Offloaded) -> bool:
-    return any("steps of time a pass" in p.about for p in done.parts)
+def is_tiled(parts: Iterable[Part]) -> bool:
+    return any("steps of time a pass" in p.about for p in parts)
 
 
 def check_program(seed: int, counts: Counter[str], extras: int | None = None) -> None:
@@ -162,7 +163,7 @@ def check_program(seed: int, counts: Counter[str], extras: int | None = None) ->
         done = offload(case.fn, {}, options=Options(time_tile=case.tile()))
     except LoopxformError:
         return
-    if not is_tiled(done):
+    if not is_tiled(done.parts):
         return
     counts["accepted"] += 1
     plain, program = library([case.loop.text], [case]), Program(done.derivation.function)
