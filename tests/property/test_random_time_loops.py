@@ -216,14 +216,13 @@ def test_programs_of_random_time_loops() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", range(4))
-def test_many_random_time_loops(share: int) -> None:
+@pytest.mark.parametrize(("first", "extras"), [(10_000, 0), (20_000, 1), (30_000, 1)])
+def test_many_random_time_loops(first: int, extras: int) -> None:
     counts = Counter[str]()
-    first = 10_000 * (share + 1)
-    check_tiled_c(range(first, first + 60), counts, share)
-    for seed in range(first, first + 20):
-        check_program(seed, counts, share)
-    assert counts["accepted"] >= 3, counts
+    check_tiled_c(range(first, first + 50), counts, extras)
+    for seed in range(first, first + 8):
+        check_program(seed, counts, extras)
+    assert counts["accepted"] >= 2, counts
 
 
 @pytest.mark.slow
