@@ -35,6 +35,7 @@ CODES: dict[str, str] = {
     "LX026": "A step, or an option, names an array or a size that the function does not have.",
     "LX030": "The tile needs more than the device has: work-items in a group, local memory, or "
     "registers. The formula is shown with its numbers.",
+    "LX268": "Counters cannot be signed: sizes may be too large, or bounds wrap around.",
     "LX264": "A run needs arrays, and the program does not say how many elements they have.",
     "LX040": "The program is legal but cannot be written for the target asked for.",
     "LX050": "No OpenCL device, or a launch that failed.",

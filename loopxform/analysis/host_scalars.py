@@ -8,6 +8,7 @@ The counters of sequential loops around a nest are known to the host as well, in
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from loopxform.ir.nodes import (
@@ -15,6 +16,7 @@ from loopxform.ir.nodes import (
     Bin,
     Call,
     Cast,
+    Const,
     Decl,
     Expr,
     For,
@@ -26,7 +28,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
-from loopxform.ir.types import Scalar, promote
+from loopxform.ir.types import INT, Scalar, promote
 from loopxform.ir.typing import COMPARISONS, symbols, type_of
 from loopxform.ir.visit import bodies, names, walk, walk_expr, writes
 from loopxform.ir.whiles import end, is_while
@@ -38,11 +40,13 @@ def host_scalars(fn: Function, *, but: frozenset[str] = frozenset()) -> frozense
     types = symbols(fn)
     fixed = frozenset(p.name for p in fn.objects if not p.array) - writes(fn.body)
     found = {name for name in _candidates(fn) - but if _is_plain(types[name])}
+    copied = small_copies(fn)
     while True:
         bad = {
             name
             for name, value, control, counters in _settings(fn.body, (), frozenset())
             if name in found
+            and name not in copied
             and not (
                 _settable(name, value, fixed | found | counters, types)
                 and all(_is_known(e, fixed | found | counters) for e in control)
@@ -51,6 +55,22 @@ def host_scalars(fn: Function, *, but: frozenset[str] = frozenset()) -> frozense
         if not bad:
             return fixed | found
         found -= bad
+
+
+def small_copies(fn: Function) -> dict[str, Expr]:
+    """Ints that begin as parameters, which are assumed to be ints whatever their type is, and keep
+    that value."""
+    types = symbols(fn)
+    sums = [s for _, s in walk(fn.body) if isinstance(s, Assign) and isinstance(s.target, Var)]
+    set_once = Counter(s.target.name for s in sums if isinstance(s.target, Var))
+    fixed = {p.name for p in fn.objects if not p.array} - writes(fn.body)
+    out: dict[str, Expr] = {}
+    for s in fn.body:
+        match s:
+            case Assign(Var(name), Var(of), "") if set_once[name] == 1 and types[name] == INT:
+                if of in fixed and any(_is_int(a, of) for a in fn.assumes):
+                    out[name] = Var(of)
+    return out
 
 
 def counting(loop: For) -> tuple[Expr, ...]:
@@ -117,6 +137,15 @@ def _settable(name: str, value: Expr, known: frozenset[str], types: dict[str, Sc
     parts = [x for x in walk_expr(value) if not _compares(x)]
     plain = all(_is_plain(promote(type_of(x, types))) for x in parts)
     return plain and type_of(value, types).bytes <= types[name].bytes
+
+
+def _is_int(a: Expr, name: str) -> bool:
+    """Whether a condition says that a size is no more than the largest int."""
+    match a:
+        case Bin("<=", Var(n), Const(int(most))):
+            return n == name and most <= INT.most
+        case _:
+            return False
 
 
 def _is_known(e: Expr, known: frozenset[str]) -> bool:

@@ -20,10 +20,12 @@ from loopxform.cli.summary import lines
 from loopxform.cli.validating import require_kernels, validated
 from loopxform.files import Output, in_folder, write_all
 from loopxform.ir.printer import listing
+from loopxform.schedule.params import PLAIN
 from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, Dispatch, Variant
 
 if TYPE_CHECKING:
+    from loopxform.api.boxed import BoxedRoutine
     from loopxform.api.tile import TiledRoutine
 
 
@@ -43,6 +45,11 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
     fp = permitted(args)
     if args.target == "openmp":
         fp = replace(fp, exact=False)  # your own compiler and library compute everything
+        from loopxform.api.boxed import in_boxes  # loads what only loops over time need
+
+        boxed = in_boxes(chosen(file, args), limits, fp) if _is_automatic(args) else None
+        if boxed is not None:
+            return _boxed(args, file, boxed)
     tiled = tiling.tiled(file, args, limits, fp)
     tiled = replace(tiled, host=tiling.hosts(file, args, limits).get(tiled.routine.name))
     made = tiled.openmp if args.target == "openmp" else tiled.opencl
@@ -64,6 +71,27 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
             print(line, file=talk)
         for path in written:
             print(f"wrote {path}", file=talk)
+    return validated(written, args)
+
+
+def _is_automatic(args: argparse.Namespace) -> bool:
+    """Whether nothing is asked for that only kernels of one nest have."""
+    unasked = tiling.recipe(args) is None and not tiling.given_sizes(args)
+    return unasked and tiling.details(args) == PLAIN
+
+
+def _boxed(args: argparse.Namespace, file: File, boxed: BoxedRoutine) -> int:
+    """Writes a function whose loops over time run in boxes."""
+    script = saved(boxed.derivation, fp=boxed.fp)
+    outputs = [] if args.dry_run else _outputs(args, boxed.openmp.files, script)
+    written = write_all(with_rule(args, file, outputs), inputs(args, file))
+    talk = sys.stderr if args.json == "-" else sys.stdout
+    if args.show_steps:
+        print("\n".join(steps(boxed.derivation)), file=talk)
+    if args.json == "-":
+        print(script, end="")
+    if not args.quiet:
+        print(*boxed.lines(), *(f"wrote {path}" for path in written), sep="\n", file=talk)
     return validated(written, args)
 
 

@@ -14,18 +14,31 @@ from math import prod
 from loopxform.analysis.host_scalars import computed_by_host, host_scalars
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, Function, If
 from loopxform.ir.types import Space
 from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, resolve, walk
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
+from loopxform.model.time_boxes import BoxTile, boxes
 from loopxform.model.time_tiles import numbers_of_steps, shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import TIME_TILE, TileChoice
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
-from loopxform.transforms import Normalise, Reverse, TimeTile
+from loopxform.transforms import (
+    Assume,
+    Normalise,
+    Reverse,
+    SignedCounters,
+    Step,
+    TimeBoxes,
+    TimeTile,
+)
+from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.templates import LEAST_SPACE, stages_of
+from loopxform.transforms.restructure.signed_counters import small, unsigned_sizes
 
 TITLE = "Several steps of time in a pass"
 
@@ -64,17 +77,19 @@ def _require_met(wishes: Wishes) -> None:
 def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, ...] | None) -> str:
     """Adds passes, or says why there are none."""
     w, refused = Work(program.derivation.titled(TITLE), {}), ""
-    site = _counting_up(w, site)
+    site = signed(w, counting_up(w, site))
     loop = site.loop
-    groups = "" if asked else str(limits.compute_units or limits.costs.units)
+    groups = "" if asked or limits.warp == 1 else str(limits.compute_units or limits.costs.units)
     free = program.allowing(program.options, loop).reassociate
-    tiles = asked_tiles(asked) if asked else [*shapes(w.fn, site, limits, reassociate=free)]
-    order = "reassociate" if free else ""
+    tiles: list[Tile | BoxTile]
+    if asked:
+        tiles = [*asked_boxes(w.fn, site, asked)] or [*asked_tiles(asked)]
+    else:
+        tiles = [*shapes(w.fn, site, limits, reassociate=free)] or [*boxes(w.fn, site, limits)]
     for tile in tiles:
         steps = tuple(map(str, numbers_of_steps(w.fn, site, tile.steps)))
-        step = TimeTile(loop.var, steps, *tile.words, groups, order)
         known = set(_variables(program))
-        before, refusal = w.derivation, w.refusal(step)
+        before, refusal = w.derivation, w.refusal(_step(loop.var, steps, tile, groups, free=free))
         lacking = too_large(w.fn, limits) if refusal is None else refusal.obstacles[0].message
         if not lacking:
             break
@@ -93,6 +108,14 @@ def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, 
     every, loc = (loop.var, *inside), loop.origin.loc
     program.parts.append(Part(first.var, loc, every, "kernel", "", about=about, choice=choice))
     return ""
+
+
+def _step(
+    var: str, steps: tuple[str, ...], tile: Tile | BoxTile, groups: str, *, free: bool
+) -> Step:
+    if isinstance(tile, BoxTile):
+        return TimeBoxes(var, steps, tuple(map(str, tile.sizes)), str(tile.items), groups)
+    return TimeTile(var, steps, *tile.words, groups, "reassociate" if free else "")
 
 
 DATA_DECIDE = "data of other kernels decide whether one can be used"
@@ -124,7 +147,17 @@ def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
     return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps)]
 
 
-def _counting_up(w: Work, site: LoopSite) -> LoopSite:
+def asked_boxes(fn: Function, site: LoopSite, asked: tuple[int, ...]) -> list[BoxTile]:
+    """What numbers mean for arrays of one dimension."""
+    try:
+        flat = all(len(t.loops) < LEAST_SPACE for t in stages_of(fn, site))
+    except NotStages:
+        return []
+    steps, size, items, *more = asked
+    return [BoxTile((size,), items, steps)] if flat and not more else []
+
+
+def counting_up(w: Work, site: LoopSite) -> LoopSite:
     """The loop with steps of 1, and the loops in it, as far as they can be turned round."""
     loop = site.loop
     if value_of(loop.step) != 1:
@@ -133,6 +166,13 @@ def _counting_up(w: Work, site: LoopSite) -> LoopSite:
         if value_of(x.step) == -1:
             w.attempt(Reverse(x.var))
     return resolve(w.fn, loop.var)[0]
+
+
+def signed(w: Work, site: LoopSite) -> LoopSite:
+    """The loops with ints for unsigned counters, where these are small."""
+    asked = [Assume(condition_text(small(n))) for n in sorted(unsigned_sizes(w.fn, site))]
+    w.attempt(*asked, SignedCounters(site.loop.var))
+    return resolve(w.fn, site.loop.var)[0]
 
 
 def is_asked_by_host(fn: Function, passes: LoopSite) -> bool:

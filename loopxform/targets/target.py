@@ -173,6 +173,9 @@ class Limits:
     lockstep, `compute_units` 0 where unknown. `vector` is the bytes of a vector register where
     tiled C runs on a CPU: the elements of a work-item are its lanes, and `registers` counts its
     vector registers in words of 32 bits; 0 where every work-item has registers of its own.
+    There `core_cache` are the bytes of a core's cache that the boxes of a tile may fill, and a core
+    does `core_balance` multiply-adds of floats in the time in which memory gives it a byte (3: two
+    cores of a Xeon with AVX-512 that ran other work too, stencils of one to three dimensions).
     Where nothing else is asked, register tiles move `vector_width` elements at once, offsets have
     32 bits where the sizes allow it (`index32`), tiles have `stages` buffers and are read ahead
     (`register_pipeline`), and unrolled register tiles are walked there and back in `serpentine`
@@ -223,6 +226,8 @@ class Limits:
     compute_units: int = 0
     item_sizes: tuple[int, int, int] = (1024, 1024, 64)
     vector: int = 0
+    core_cache: int = 0
+    core_balance: float = 3
     vector_width: int = 1
     index32: bool = False
     stages: int = 1

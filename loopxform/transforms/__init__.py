@@ -34,6 +34,7 @@ from loopxform.transforms.mapping.tensorise import Tensorise
 from loopxform.transforms.mapping.warp_tile import WarpTile
 from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
+from loopxform.transforms.overlapped.time_boxes import TimeBoxes
 from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
@@ -71,6 +72,7 @@ from loopxform.transforms.restructure.reorder import Reorder
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.rows_apart import RowsApart
+from loopxform.transforms.restructure.signed_counters import SignedCounters
 from loopxform.transforms.restructure.sink_tail import SinkTail
 from loopxform.transforms.restructure.skew import Skew
 from loopxform.transforms.restructure.specialise import Specialise
@@ -127,6 +129,7 @@ STEPS: dict[str, type[Step]] = {
         Coalesce,
         Uncoalesce,
         Skew,
+        SignedCounters,
         Reroll,
         Reverse,
         Rename,
@@ -206,6 +209,7 @@ STEPS: dict[str, type[Step]] = {
         BlockCyclic,
         Serpentine,
         TimeTile,
+        TimeBoxes,
         FuseStages,
         TileStages,
     )
@@ -296,6 +300,7 @@ __all__ = [
     "SeparateFullTiles",
     "Sequentialise",
     "Serpentine",
+    "SignedCounters",
     "SinkTail",
     "Skew",
     "SkipEmptyTiles",
@@ -312,6 +317,7 @@ __all__ = [
     "SwizzleGroups",
     "Tensorise",
     "TileStages",
+    "TimeBoxes",
     "TimeTile",
     "TrackExtremum",
     "TurnAccesses",

@@ -53,6 +53,27 @@ TEXTS = {
       for (int t = 0; t < T; t++) {{
         {INNER} B[i][j] = A[i][j - 1] / ((A[i][j + 1] & 7) + 1) + A[i + 1][j];
         {INNER} A[i][j] = B[i][j] & 255; }} }}""",
+    "borders": f"""void f(int T, int n, int m,
+        float A[restrict n + 1][m + 1], float B[restrict n + 1][m + 1]) {{
+      for (int t = 0; t < T; t++) {{
+        {INNER} B[i][j] = 0.25f * (A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);
+        B[n / 2][0] += t;
+        for (int j = 1; j < m; j++) {{ B[0][j] = B[1][j]; B[n][j] = B[n - 1][j]; }}
+        for (int i = 0; i <= n; i++) {{ B[i][0] = B[i][1]; B[i][m] = B[i][m - 1]; }}
+        for (int i = 0; i <= n; i++) for (int j = 0; j <= m; j++) A[i][j] = B[i][j]; }} }}""",
+    "line": """void f(int T, int n, int m, double A[n + m], double B[n + m]) {
+      for (int t = 0; t < T; t++) {
+        for (int i = 1; i < n + m - 1; i++) B[i] = 0.3 * (A[i - 1] + A[i] + A[i + 1]);
+        B[0] = B[1] + t;
+        for (int i = 0; i < n + m - 1; i++) A[i] = B[i]; } }""",
+    "waves": """void f(int T, int n, int m, float *E, float *H, const float *c) {
+      for (int t = 0; t < T; t++) {
+        for (int i = 0; i < n + m - 1; i++) H[i] = H[i] + c[i] * (E[i + 1] - E[i]);
+        for (int i = 1; i < n + m; i++) E[i] = E[i] + c[i] * (H[i] - H[i - 1]); } }""",
+    "unsigned": """void f(unsigned T, unsigned n, unsigned long m, float A[2][n][m]) {
+      for (unsigned t = 0; t < T; t++)
+        for (unsigned i = 1; i + 1 < n; i++) for (unsigned long j = 1; j < m - 1; j++)
+          A[(t + 1) % 2][i][j] = 0.5f * (A[t % 2][i - 1][j] + A[t % 2][i][j + 1]) + i; }""",
     "space": f"""void f(int T, int n, int m, double A[n][m][40], double B[n][m][40]) {{
       for (int t = 0; t < T; t++) {{
         {CUBE} B[i][j][k] = 0.5 * (A[i - 1][j][k] + A[i][j + 1][k]) + (k > 0 ? A[i][j][k - 1] : 0);

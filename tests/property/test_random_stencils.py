@@ -25,7 +25,7 @@ from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.offload.program import offload
 from loopxform.schedule.params import Options
-from loopxform.transforms import Derivation, TimeTile
+from loopxform.transforms import Derivation, TimeBoxes, TimeTile
 from loopxform.verify.group.execute import Executor
 from loopxform.verify.interp import InterpError, Program
 
@@ -73,6 +73,16 @@ class Case:
                 continue
         return None
 
+    def in_boxes(self) -> tuple[Derivation, tuple[int, ...]] | None:
+        """By boxes of some sizes, if they are accepted."""
+        steps, items = self.rng.choice((1, 2, 3, 6)), self.rng.choice((1, 1, 4))
+        sizes = tuple(self.rng.choice((1, 3, 4, 7)) for _ in range(self.rank))
+        step = TimeBoxes("t", (str(steps),), tuple(map(str, sizes)), str(items))
+        try:
+            return Derivation(self.fn).then(step), (steps, *sizes, items)
+        except TransformError:
+            return None
+
     def runs(self, steps: int, shapes: tuple[tuple[int, int], ...]) -> Iterator[Arguments]:
         """Arguments that the program runs with, at these numbers of steps and rows."""
         for time, n in shapes:
@@ -100,9 +110,9 @@ def shapes_for(steps: int) -> tuple[tuple[int, int], ...]:
     return (0, 3), (2 * steps - 1, 5), (2 * steps, 7), (4 * steps + 1, 11), (5 * steps, 1)
 
 
-def check(seed: int, counts: Counter[str]) -> None:
+def check(seed: int, counts: Counter[str], *, boxed: bool = False) -> None:
     case = Case.of(seed)
-    tiled = case.tiled()
+    tiled = case.in_boxes() if boxed else case.tiled()
     counts["programs"] += 1
     if tiled is None:
         return
@@ -178,6 +188,13 @@ def test_random_stencils(share: int) -> None:
     assert counts["accepted, 3 dimensions"], counts
 
 
+def test_random_stencils_in_boxes() -> None:
+    counts = Counter[str]()
+    for n in range(5):
+        check(9000 + n, counts, boxed=True)
+    assert counts["runs"] >= 12, counts
+
+
 def test_kernels_of_random_stencils() -> None:
     counts = Counter[str]()
     for n in range(3):
@@ -199,6 +216,7 @@ def test_many_random_stencils(share: int) -> None:
     counts = Counter[str]()
     for n in range(30):
         check(share * 1000 + n, counts)
+        check(share * 1000 + n, counts, boxed=True)
         if n % 3 == 0:
             check_kernels(share * 1000 + n, counts)
     assert counts["runs"] >= 100, counts

@@ -50,16 +50,17 @@ from loopxform.verify.interp import InterpError, Program
 Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
-    *("fuse-stages", "tile-stages", "time-tile", "atomic-updates", "privatise-updates"),
+    *("fuse-stages", "tile-stages", "time-tile", "time-boxes", "atomic-updates"),
+    "privatise-updates",
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
     *("if-convert", "forward-substitute", "merge-copy", "peel"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
-    *("online-sum", "name-condition", "tensorise", "vector-accumulators"),
+    *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
-rows, attention, tables, places and flat loops; the last three in tables of listings alone."""
+rows, attention, tables, places and flat loops; the last four in tables of listings alone."""
 
 
 # ---------------------------------------------------------------- running

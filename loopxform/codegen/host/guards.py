@@ -133,7 +133,7 @@ def _ranges(start: Function, fn: Function) -> Iterator[Condition]:
         if names(s.hi) and names(s.hi) <= scalars:
             if not _is_narrow(s.hi, d):
                 yield _ends_in_int(s.hi, s.step, d)
-                for reach in _copied_from(s, d):
+                for reach in (*_copied_from(s, d), *_ended_beyond(s, d)):
                     yield _ends_in_int(s.hi, reach, d)
         elif (end := _passed(fn, s, scalars)) is not None:
             yield _ends_in_int(end, s.step, d)
@@ -152,6 +152,19 @@ def _copied_from(loop: For, d: Dialect) -> Iterator[Expr]:
         size = None if x.size is None else value_of(numbers(x.size, d))
         if loop.var in names(x.lo) and size is not None and size > step:
             yield Const(size)
+
+
+def _ended_beyond(loop: For, d: Dialect) -> Iterator[Expr]:
+    """How far behind the counter of a loop others in it end, where that is further than its step: a
+    tile and what it computes of its neighbours."""
+    step, far = value_of(numbers(loop.step, d)) or 1, 0
+    inner = (x.hi for _, x in walk(loop.body) if isinstance(x, For))
+    for e in (e for hi in inner for e in walk_expr(hi)):
+        match e:
+            case Bin("+", Var(name), Const(int(more))) if name == loop.var:
+                far = max(far, more)
+    if far > max(step, 0):
+        yield Const(far)
 
 
 def _overrun(fn: Function, scalars: set[str], d: Dialect) -> Iterator[Condition]:

@@ -11,6 +11,7 @@ what they were in the step before, beginning with a number that is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import lcm
 
 from loopxform.ir.affine import poly, value_of
@@ -24,6 +25,8 @@ from loopxform.ir.nodes import (
     For,
     Function,
     If,
+    Load,
+    Opaque,
     Stmt,
     Un,
     Var,
@@ -40,6 +43,7 @@ from loopxform.ir.visit import (
     resolve,
     substitute,
     substitute_body,
+    walk,
     walk_expr,
     writes,
 )
@@ -126,6 +130,9 @@ class Run:
     path: Path
 
 
+ONCE = "#once"
+"""The counter of the loop that a statement beside the nests stands in."""
+
 ALWAYS = Const(1)
 """When a nest is run that every step runs."""
 
@@ -167,6 +174,9 @@ class _Host:
                     yield from self.runs(s.orelse, _both(when, Un("!", holds)), inner)
                 case Assign(Var(name), value, op) if when == ALWAYS and not any(loads(value)):
                     self._assign(s, name, Bin(op, s.target, value) if op else value)
+                case Assign(Load(_, index)) if not any(any(loads(e)) for e in index):
+                    nest = For(ONCE, Const(0), Const(1), Const(1), (s,), parallel=True)
+                    yield from self.runs((replace(nest, origin=s.origin),), when, [path])
                 case _:
                     text = f"a statement stands beside the nests of the loop over '{self.loop.var}'"
                     raise NotStages(text, s.origin.loc, "set scalars in the nests that use them")
@@ -213,7 +223,19 @@ def _before(body: tuple[Stmt, ...], loop: For, name: str) -> int | None:
         if name in writes((s,)):
             plain = isinstance(s, Assign) and isinstance(s.target, Var) and not s.op
             return value_of(s.value) if plain and isinstance(s, Assign) else None
+        if _may_set(s, name):
+            return None
     return None
+
+
+def _may_set(s: Stmt, name: str) -> bool:
+    """Whether a statement counts with a scalar, or may change it where the tree does not say so."""
+    for _, x in walk((s,)):
+        if isinstance(x, For) and x.var == name:
+            return True
+        if isinstance(x, Opaque) and not (name in x.spares or name in x.keeps):
+            return True
+    return False
 
 
 def _assigned(body: tuple[Stmt, ...]) -> Iterator[Assign]:

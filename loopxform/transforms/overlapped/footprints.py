@@ -11,7 +11,7 @@ from loopxform.ir.visit import declared
 from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
-from loopxform.transforms.overlapped.kernel_parts import Memory, Shape
+from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Shape
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import Box, Field, Stage, shape_of
 from loopxform.transforms.overlapped.streaming import Stream
@@ -40,7 +40,7 @@ class Footprint:
         for f, box in hulls.items():
             if any((value_of(lo) or 0) < 0 for lo, _ in box):
                 raise NotStages(f"an element of '{f.array}' before the first one is read", loc)
-        return cls(hulls, _domains(flow, loc), ends)
+        return cls(hulls, _domains(flow), ends)
 
     def there(self) -> list[Expr]:
         """That all of `touched` is there: every stage has elements, so that the program touches it,
@@ -54,15 +54,13 @@ class Footprint:
         tests = (Bin("<", lo, hi) for lo, hi in every if value_of(Bin("-", hi, lo)) is None)
         return [*dict.fromkeys(tests)]
 
-    def filling(self, flow: Stream, cover: Box, shape: Shape, groups: int) -> list[Expr]:
+    def filling(self, flow: Stream, cover: Box, shape: Shape | BoxShape, groups: int) -> list[Expr]:
         """That there are as many tiles, for work-items that run in lockstep: on a CPU a barrier for
         each row costs more than it saves."""
         if groups == 1:
             return []
-        low, high = flow.low[1:], flow.high[1:]
-        valid = (n - a - b for n, a, b in zip(shape.widths, low, high))
         tiles: Expr = Const(1)
-        for (lo, hi), n in zip(cover[flow.batch :], (shape.rows, *valid)):
+        for (lo, hi), n in zip(cover[flow.batch :], shape.stored(flow.low, flow.high)):
             width = simplify(Bin("-", hi, lo))
             tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
         return [Bin("<", Const(1), WARP), Bin("<=", Const(groups), simplify(tiles))]
@@ -121,15 +119,13 @@ def _clipped(fn: Function, f: Field, box: Box, loc: Loc | None) -> Box:
     )
 
 
-def _domains(flow: Stream, loc: Loc | None) -> dict[Field, tuple[Box, ...]]:
-    """What is written of each field, each time the same. Raises NotStages."""
-    found: dict[Field, tuple[Box, ...]] = {}
+def _domains(flow: Stream) -> dict[Field, tuple[Box, ...]]:
+    """What is written of each field."""
+    found: dict[Field, dict[Box, None]] = {}
     for v in flow.versions:
-        boxes = tuple(s.domain for s in v.pieces)
-        if boxes and set(found.setdefault(v.field, boxes)) != set(boxes):
-            text = f"not the same elements of '{v.field.array}' are written each time"
-            raise NotStages(text, loc)
-    return found
+        for s in v.pieces:
+            found.setdefault(v.field, {})[s.domain] = None
+    return {f: tuple(boxes) for f, boxes in found.items()}
 
 
 def _ends(

@@ -43,6 +43,25 @@ class Shape:
         first, *rest = self.items
         return (first * self.elements, *rest)
 
+    def stored(self, low: tuple[int, ...], high: tuple[int, ...]) -> tuple[int, ...]:
+        """The elements that a tile stores, of which so many more belong to its neighbours."""
+        valid = (n - a - b for n, a, b in zip(self.widths, low[1:], high[1:]))
+        return (self.rows, *valid)
+
+
+@record
+class BoxShape:
+    """A tile that is a box: the elements that it stores along each dimension of space, and the
+    work-items of a group."""
+
+    sizes: tuple[int, ...]
+    items: int
+    elements: int = 1
+
+    def stored(self, low: tuple[int, ...], high: tuple[int, ...]) -> tuple[int, ...]:  # noqa: ARG002
+        """The elements that a tile stores."""
+        return self.sizes
+
 
 @record
 class Memory:

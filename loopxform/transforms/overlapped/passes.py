@@ -7,19 +7,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from loopxform.analysis.host_scalars import small_copies
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, If, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import loads, names, writes
+from loopxform.ir.visit import loads, names, substitute, writes
 from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction, positive
+from loopxform.transforms.overlapped.boxed_kernel import BoxedKernel
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.clock import Clock, runs
+from loopxform.transforms.overlapped.closed_steps import require_closed
 from loopxform.transforms.overlapped.footprints import Footprint
-from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
+from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Names, Shape, Store
 from loopxform.transforms.overlapped.partial_sums import Splits
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import (
@@ -49,6 +52,7 @@ class Passes:
     turn: tuple[tuple[Stage, ...], ...]
     footprint: Footprint
     splits: Splits | None = None
+    boxed: bool = False
 
     @classmethod
     def of(
@@ -59,10 +63,13 @@ class Passes:
         steps: int,
         *,
         reassociate: bool = False,
+        boxed: bool = False,
     ) -> Passes:
-        """Sums may be in another order where they may `reassociate`. Raises NotStages."""
+        """Sums may be in another order where they may `reassociate`; tiles are rows that are
+        streamed, or `boxed`. Raises NotStages."""
         _require_time(fn, loop)
-        clock, _ = runs(fn, loop)
+        clock, nests = runs(fn, loop)
+        require_closed(fn, loop, clock, nests, found)
         turn, dims = period(found, clock), spatial(fn, found)
         if turn > 1 and value_of(loop.lo) is None:
             text = f"which planes the first step of '{loop.var}' reads and writes is not known"
@@ -74,10 +81,10 @@ class Passes:
             tuple(staged(t, dims, clock, n, loop.lo) for t in found if runs_in(t, clock, n))
             for n in range(turn)
         )
-        passes = stream(disjoint(_later(stages, clock, steps, loop.lo)))
+        passes = stream(disjoint(_later(stages, clock, steps, loop.lo)), boxed=boxed)
         footprint = Footprint.of(fn, [s for step in stages for s in step], passes, loop.origin.loc)
         splits = Splits(symbols(fn)) if reassociate else None
-        return cls(steps, loop, clock, passes, found, stages, footprint, splits)
+        return cls(steps, loop, clock, passes, found, stages, footprint, splits, boxed)
 
     def flow(self, elements: int) -> Stream:
         """The stream where a work-item has so many elements."""
@@ -86,7 +93,7 @@ class Passes:
     def beginning(self, now: Expr, elements: int) -> Stream:
         """The stream of a pass that begins with a step."""
         every = _later(self.turn, self.clock, self.steps, now)
-        return stream(disjoint(every), elements, self.splits)
+        return stream(disjoint(every), elements, self.splits, boxed=self.boxed)
 
     @property
     def carried(self) -> list[Field]:
@@ -99,7 +106,12 @@ class Passes:
         return hull(self.footprint.touched.values())
 
     def pair(
-        self, fn: Function, names: Names, shape: Shape, origin: Origin, copies: dict[Field, str]
+        self,
+        fn: Function,
+        names: Names,
+        shape: Shape | BoxShape,
+        origin: Origin,
+        copies: dict[Field, str],
     ) -> Pair:
         """The two passes of a pair."""
         return Pair(self, _Kernels(self, fn, names, shape, origin), copies, origin)
@@ -108,14 +120,16 @@ class Passes:
         """The array that a pass writes a field to."""
         shape, sizes = shape_of(fn, f.array), self.footprint.touched[f]
         known = [shape[n] for n in f.dims]
-        extents = [positive(hi if e is None else e) for e, (_, hi) in zip(known, sizes)]
+        shown = small_copies(fn)
+        ends = (substitute(hi, shown) for _, hi in sizes)
+        extents = [positive(hi if e is None else e) for e, hi in zip(known, ends)]
         return Decl(
             name, symbols(fn)[f.array], tuple(extents), Space.GLOBAL, origin=self.loop.origin
         )
 
 
 def statements(
-    levels: Sequence[Passes], fn: Function, shape: Shape, groups: int, origin: Origin
+    levels: Sequence[Passes], fn: Function, shape: Shape | BoxShape, groups: int, origin: Origin
 ) -> tuple[Stmt, ...]:
     """The copies, the passes, those of the most steps first, and the steps that are left over."""
     most, loop, names = levels[0], levels[0].loop, Names(used_names(fn))
@@ -176,7 +190,7 @@ class _Kernels:
     passes: Passes
     fn: Function
     names: Names
-    shape: Shape
+    shape: Shape | BoxShape
     origin: Origin
 
     def there(self, copies: dict[Field, str], now: Expr) -> For:
@@ -201,10 +215,11 @@ class _Kernels:
     def _nest(self, memory: dict[Field, Memory], stores: dict[Field, Store], now: Expr) -> For:
         passes = self.passes
         flow = passes.beginning(now, self.shape.elements)
-        kind = coordinate(passes.templates)
-        return StreamedKernel(
-            flow, memory, stores, passes.cover, self.shape, self.names, kind, self.origin
-        ).nest()
+        kind, cover = coordinate(passes.templates), passes.cover
+        where = self.names, kind, self.origin
+        if isinstance(self.shape, BoxShape):
+            return BoxedKernel(flow, memory, stores, cover, self.shape, *where).nest()
+        return StreamedKernel(flow, memory, stores, cover, self.shape, *where).nest()
 
 
 def _sum(a: Expr, b: Expr) -> Expr:

@@ -174,10 +174,6 @@ def staged(
                 if len(source.dims) != len(places) or None in distance:
                     raise NotStages(f"'{x.array}' is not read at a constant distance", t.loc)
                 reads.append(Read(x, source, tuple(v or 0 for v in distance), certain))
-    for read in reads:
-        if read.field == field and any(read.away):
-            text = f"'{target.array}' is read at a distance while it is written"
-            raise NotStages(text, t.loc, "write another array, and copy it back")
     host = clock.host(step, now)
     return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), host)
 

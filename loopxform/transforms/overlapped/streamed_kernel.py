@@ -21,10 +21,11 @@ from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, If, Load, Stmt, Var
 from loopxform.ir.types import Level
 from loopxform.ir.visit import substitute
 from loopxform.transforms.edges.bounds import conjunction
-from loopxform.transforms.overlapped.boxes import covers, inside, least, moved
+from loopxform.transforms.overlapped.boxes import are_apart, covers, inside, least, moved
 from loopxform.transforms.overlapped.kept_elements import AHEAD, KeptElements
 from loopxform.transforms.overlapped.kernel_parts import shifted
 from loopxform.transforms.overlapped.stages import (
+    Box,
     Stage,
     reads_others,
     replaced,
@@ -89,8 +90,9 @@ class StreamedKernel(KeptElements):
     def _inner(self) -> Expr | None:
         """Whether all that a group computes are iterations of the program; None where that cannot
         be asked."""
-        stages = [v.largest[1] for v in self.stream.versions if v.pieces]
-        if any(s.template.exact for s in stages):
+        written = [v for v in self.stream.versions if v.pieces]
+        stages = [v.largest[1] for v in written if v.around is None]
+        if any(v.largest[1].template.exact for v in written):
             return None
         fields = frozenset(f.array for f in self.memory)
         others = any(reads_others(s, fields) for s in stages)
@@ -105,7 +107,23 @@ class StreamedKernel(KeptElements):
                 var = (*self._plane, *self._tile)[d]
                 first, last = _after(var, -low), _after(var, high)
                 tests |= {Bin("<=", box[d][0], first): None, Bin("<=", last, box[d][1]): None}
+        for v in written:
+            if v.around is not None:
+                apart = (self._apart(s, v.around, ends) for s in v.pieces)
+                tests |= {test: None for test in apart if test is not None}
         return conjunction([*tests])
+
+    def _apart(self, s: Stage, around: Version, ends: list[tuple[int, int]]) -> Expr | None:
+        """That a group computes no element of a small stage; None where those of the large one
+        around it are none."""
+        if are_apart(s.domain, around.largest[1].domain):
+            return None
+        sides: list[Expr] = []
+        for d, (low, high) in enumerate(ends):
+            var = (*self._plane, *self._tile)[d]
+            first, end = s.domain[d]
+            sides += [Bin("<=", end, _after(var, -low)), Bin("<=", _after(var, high), first)]
+        return reduce(_or, sides)
 
     @property
     def _iterations(self) -> int:
@@ -207,6 +225,8 @@ class StreamedKernel(KeptElements):
     def _computed(self, v: Version, c: int, whole: bool) -> tuple[Stmt, ...]:
         at = self._coordinates(self._behind(v), c)
         body = self._outside(v, c, at)
+        if whole and v.around is not None:
+            return body
         fields = frozenset(f.array for f in self.memory)
         pieces = [*enumerate(v.pieces)]
         largest, only = v.largest
@@ -238,23 +258,32 @@ class StreamedKernel(KeptElements):
     def _outside(self, v: Version, c: int, at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
         """Elements that the program reads, but no stage writes, are what they were at the start;
         empty where there are none."""
-        planes = (0,) * self.stream.batch
-        read = [
-            moved(user.pieces[n].domain, (*planes, *away))
-            for user in self.stream.versions
-            for (n, _, _), (source, away) in user.sources.items()
-            if source is v
-        ]
-        store = self.stores.get(v.field)
-        if store is not None and self.stream.last[v.field] is v:
-            read += store.boxes
+        read = self._boxes_read(v)
         if all(any(covers(stage.domain, box) for stage in v.pieces) for box in read):
             return ()
+        if v.under is not None:
+            age = v.age(v.under, (0,) * self.stream.rank)
+            return (self._set(self._value(v, 0, c), self._value(v.under, age, c)),)
         memory = self.memory[v.field]
         test = memory.there(at)
         kept = self._set(self._value(v, 0, c), memory.element(at))
         nothing = self._set(self._value(v, 0, c), Const(0))
         return (If(test, (kept,), (nothing,), origin=self.origin),)
+
+    def _boxes_read(self, v: Version) -> list[Box]:
+        """The elements of a version that others read, or that are stored."""
+        planes = (0,) * self.stream.batch
+        read: list[Box] = []
+        for user in self.stream.versions:
+            for (n, _, _), (source, away) in user.sources.items():
+                if source is v:
+                    read.append(moved(user.pieces[n].domain, (*planes, *away)))
+            if user.under is v:
+                read += self._boxes_read(user)
+        store = self.stores.get(v.field)
+        if store is not None and self.stream.last[v.field] is v:
+            read += store.boxes
+        return read
 
     def _evaluated(
         self, v: Version, c: int, n: int, stage: Stage, at: tuple[Expr, ...]

@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
+from math import prod
 
 from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Load
 from loopxform.ir.types import FLOAT
-from loopxform.transforms.overlapped.boxes import are_apart
+from loopxform.transforms.overlapped.boxes import are_apart, covers
 from loopxform.transforms.overlapped.partial_sums import Split, Splits
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.stages import Field, Stage
@@ -33,7 +34,8 @@ class Version:
     place in a row that it reads, counted from its first element, the first and the last iteration
     before, of which the element there is read. Local memory holds `ring` rows. Of the largest
     piece, sums may be `split`. `sources` has what a piece, by its number, reads how many iterations
-    early."""
+    early. Elements that no piece writes are those of the version `under` it; where there is none,
+    no version writes them."""
 
     number: int
     field: Field
@@ -44,6 +46,7 @@ class Version:
     kept: int = 0
     across: dict[tuple[int, ...], tuple[int, int]] = attribute(default_factory=dict)
     split: Split | None = None
+    under: Version | None = None
     sources: dict[tuple[int, Load, int], tuple[Version, tuple[int, ...]]] = attribute(
         default_factory=dict
     )
@@ -59,13 +62,31 @@ class Version:
 
     @property
     def largest(self) -> tuple[int, Stage]:
-        """The piece that is no row or column of a fixed number of elements, as far as is known, and
-        its number."""
+        """The piece with the most elements, as far as is known, and its number."""
+        return max(enumerate(self.pieces), key=lambda piece: _count(piece[1]))
 
-        def open_ends(piece: tuple[int, Stage]) -> int:
-            return sum((poly(hi) - poly(lo)).value is None for lo, hi in piece[1].domain)
+    @property
+    def around(self) -> Version | None:
+        """Where all pieces are smaller than one of a version under this one, rows at the edge of an
+        array say, the one with the largest."""
+        below, v = list[Version](), self.under
+        while v is not None and v.pieces:
+            below.append(v)
+            v = v.under
+        most = max(below, key=lambda x: _count(x.largest[1]), default=None)
+        if most is None or _count(most.largest[1]) <= _count(self.largest[1]):
+            return None
+        return most
 
-        return max(enumerate(self.pieces), key=open_ends)
+
+UNKNOWN = 1 << 40
+"""What an unknown number of elements counts as."""
+
+
+def _count(s: Stage) -> int:
+    """The elements that a stage writes."""
+    extents = ((poly(hi) - poly(lo)).value for lo, hi in s.domain)
+    return prod(UNKNOWN if n is None else max(0, n) for n in extents)
 
 
 @dataclass
@@ -110,39 +131,66 @@ def stream(
     groups: Sequence[tuple[Stage, ...]],
     elements: int = 1,
     splits: Splits | None = None,
+    *,
+    boxed: bool = False,
 ) -> Stream:
     """The stream of stages in text order; a group writes different elements of one field.
-    `splits` has sums in parts, where they may be in another order. Raises NotStages."""
+    `splits` has sums in parts, where they may be in another order. Tiles are boxes of all
+    dimensions where they are `boxed`. Raises NotStages."""
     if not groups:
         raise NotStages("the nests write no elements of arrays", None)
-    if len(groups[0][0].domain) < 2:
+    if len(groups[0][0].domain) < (1 if boxed else 2):
         text = "arrays of one dimension have no rows to walk along"
         raise NotStages(text, groups[0][0].template.loc)
-    batch = _batch([s for pieces in groups for s in pieces])
+    batch = 0 if boxed else _batch([s for pieces in groups for s in pieces])
     rank = len(groups[0][0].domain) - batch
+    own = 0 if boxed else elements
+    versions, last = _versions(groups, batch, splits)
+    for number, v in enumerate(versions):
+        v.number, v.low, v.high = number, [0] * rank, [0] * rank
+    for v in reversed(versions):
+        for (_, _, early), (source, away) in v.sources.items():
+            _needed(v, source, away, early, own)
+        if v.under is not None:
+            _needed(v, v.under, (0,) * rank, 0, own)
+    return Stream(versions, last, batch, elements)
+
+
+def _versions(
+    groups: Sequence[tuple[Stage, ...]], batch: int, splits: Splits | None
+) -> tuple[list[Version], dict[Field, Version]]:
+    """The versions, what is read from memory first, and the last one of each field."""
     inputs: dict[Field, Version] = {}
     current: dict[Field, Version] = {}
+
+    def now(f: Field) -> Version:
+        if f not in current:
+            inputs[f] = current[f] = Version(-1, f)
+        return current[f]
+
+    written: dict[Field, list[Stage]] = {}
+    for pieces in groups:
+        written.setdefault(pieces[0].field, []).extend(pieces)
     made: list[Version] = []
     for pieces in groups:
         new = Version(len(made), pieces[0].field, pieces)
         for n, stage in enumerate(pieces):
             for r in stage.reads:
-                if r.field not in current:
-                    inputs[r.field] = current[r.field] = Version(-1, r.field)
-                new.sources[n, r.load, 0] = current[r.field], r.away[batch:]
-        new.lag = max([0, *(_lag(v, away) for v, away in new.sources.values())])
+                new.sources[n, r.load, 0] = now(r.field), r.away[batch:]
+        if not _covers(pieces, written[new.field]):
+            new.under = now(new.field)
+        before = [] if new.under is None else [new.under.lag]
+        new.lag = max([0, *before, *(_lag(v, away) for v, away in new.sources.values())])
         if splits is not None:
             _split(new, splits)
         made.append(new)
         current[new.field] = new
-    versions = [*inputs.values(), *made]
-    for number, v in enumerate(versions):
-        v.number, v.low, v.high = number, [0] * rank, [0] * rank
-    for v in reversed(made):
-        for (_, _, early), (source, away) in v.sources.items():
-            _needed(v, source, away, early, elements)
-    last = {f: v for f, v in current.items() if v.pieces}
-    return Stream(versions, last, batch, elements)
+    return [*inputs.values(), *made], {f: v for f, v in current.items() if v.pieces}
+
+
+def _covers(pieces: Sequence[Stage], every: Iterable[Stage]) -> bool:
+    """Whether pieces write all elements that some stages do."""
+    return all(any(covers(s.domain, x.domain) for s in pieces) for x in every)
 
 
 def _batch(stages: list[Stage]) -> int:
@@ -188,7 +236,8 @@ def _kept(
 
 
 def _needed(v: Version, source: Version, away: tuple[int, ...], early: int, elements: int) -> None:
-    """Takes a read of a version down at its source."""
+    """Takes a read of a version down at its source; work-items have so many elements of their own
+    (0: none)."""
     for d, distance in enumerate(away):
         source.low[d] = max(source.low[d], v.low[d] - distance)
         source.high[d] = max(source.high[d], v.high[d] + distance)

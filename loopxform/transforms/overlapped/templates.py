@@ -13,10 +13,20 @@ from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, Load, Select, Stmt, Var
 from loopxform.ir.types import INT, LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, Path, at, children, loads, names, walk, walk_expr
+from loopxform.ir.visit import (
+    LoopSite,
+    Path,
+    at,
+    children,
+    loads,
+    names,
+    substitute,
+    walk,
+    walk_expr,
+)
 from loopxform.records import record
 from loopxform.source import Loc
-from loopxform.transforms.overlapped.clock import ALWAYS, Run, runs
+from loopxform.transforms.overlapped.clock import ALWAYS, ONCE, Run, runs
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.straight_line import Stored, iterations, stores, unrolled
 
@@ -56,7 +66,7 @@ class Template:
 def stages_of(fn: Function, site: LoopSite) -> tuple[Template, ...]:
     """The stages of one step of a loop over time. Raises NotStages."""
     nests = runs(fn, site.loop)[1]
-    if not nests:
+    if all(run.nest.var == ONCE for run in nests):
         raise NotStages("the loop holds no nest", site.loop.origin.loc)
     found = templates(fn, nests, verdicts_of(fn, nests, inlined=True))
     fields = frozenset(t.target.array for t in found)
@@ -157,7 +167,7 @@ def _of_nest(
             text = f"the bounds of '{x.var}' are unsigned: no number is less than the first one"
             raise NotStages(text, x.origin.loc, "compute them in an int or a long")
     types = {**types, **{x.var: LONG for x in chain if x.type.is_unsigned}}
-    for stored in stores(fn, body):
+    for stored in _stored(fn, body):
         _require_signed(chain, stored)
         if any(_is_unsigned(e, types) for e in stored.target.index):
             text = f"'{stored.target.array}' is written at an unsigned subscript"
@@ -165,16 +175,38 @@ def _of_nest(
         own = {**types, **{name: type for name, type, _ in stored.scalars}}
         values = (stored.value, *(e for _, _, e in stored.scalars))
         divides = any(_divides(e, own) for e in values)
+        once = {x.var: x.lo for x in chain if _runs_once(x, stored.target)}
         yield Template(
             stored.target,
-            stored.value,
-            stored.scalars,
-            chain,
+            substitute(stored.value, once),
+            tuple((name, type, substitute(e, once)) for name, type, e in stored.scalars),
+            tuple(x for x in chain if x.var not in once),
             divides,
             stored.always,
             run.when,
             stored.loc,
         )
+
+
+def _stored(fn: Function, body: tuple[Stmt, ...]) -> list[Stored]:
+    """What an iteration of a parallel nest stores; statements that may set one element are nests of
+    their own, one after the other. Raises NotStages."""
+    try:
+        return [*stores(fn, body)]
+    except NotStages:
+        if len(body) < 2 or not all(map(_sets_element, body)):
+            raise
+        return [x for s in body for x in stores(fn, (s,))]
+
+
+def _runs_once(x: For, target: Load) -> bool:
+    """Whether a loop around one statement, say, has one iteration, and says no place."""
+    counted = iterations(x)
+    return counted is not None and len(counted) == 1 and not names(target) & {x.var}
+
+
+def _sets_element(s: Stmt) -> bool:
+    return isinstance(s, Assign) and isinstance(s.target, Load)
 
 
 def _of_few(run: Run) -> Iterator[Run]:

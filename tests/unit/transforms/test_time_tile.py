@@ -155,7 +155,9 @@ REFUSED = {
         f" {J} for (int k = 0; k < 9; k++) A[i][j][k] = B[i][j][k];",
         "int T, int n, int m, int A[n][m][9], int B[n][m][9]",
     ),
-    "statement": steps(f"{J} B[i][j] = A[i][j - 1]; A[0][0] = 1; {BACK}"),
+    "statement": steps(
+        f"{J} B[i][j] = A[i][j - 1]; A[k[0]][0] = 1; {BACK}", f"{ARRAYS}, const int k[1]"
+    ),
     "every-other": steps(
         "for (int i = 1; i < n - 1; i += 2) for (int j = 1; j < m - 1; j++) B[i][j] = A[i][j - 1];"
         + BACK
@@ -182,9 +184,6 @@ REFUSED = {
         ARRAYS,
     ),
     "before-the-write": steps(f"{J} {{ double x = A[i][j]; A[i][j] = 2; B[i][j] = x; }}"),
-    "while-written": steps(
-        "for (int i = 1; i < 2; i++) for (int j = 0; j < m; j++) A[i][j] = A[i - 1][j];"
-    ),
     "diagonal": steps(f"for (int i = 0; i < n; i++) A[i][i] = 1; {BACK}"),
     "triangle": steps(
         f"for (int i = 1; i < n - 1; i++) for (int j = 1; j < i; j++) B[i][j] = A[i][j - 1]; {BACK}"
@@ -206,9 +205,6 @@ REFUSED = {
         f"{J} A[(t + 1) % 2][i][j] = A[t % 2][i - 1][j];",
         "int T, int n, int m, int k, double A[2][n][m]",
         "int t = k; t < T; t++",
-    ),
-    "two-domains": steps(
-        f"{BACK} for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) A[i][j] = B[i][j];"
     ),
     "backwards": steps(f"{J} B[i][j] = A[i][j - 1]; {BACK}", ARRAYS, "int t = T; t > 0; t--"),
     "data-count": steps(
