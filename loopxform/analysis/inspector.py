@@ -280,7 +280,7 @@ class _Inspector:
         n = self.arrays.get(x.array)
         if n is None:
             return
-        out: tuple[Stmt, ...] = noted(n, self._element(x))
+        out: tuple[Stmt, ...] = noted(n, self._element(x), len(self.arrays))
         for cond, holds in reversed(guards):
             out = (If(cond if holds else Un("!", cond), out),)
         yield from out
@@ -314,13 +314,28 @@ def _told(body: Sequence[Stmt]) -> set[str]:
 
 def _telling(body: Sequence[Stmt]) -> Iterator[Expr]:
     """What says where a statement of the inspector reads, and whether it does, but for the values
-    that scalars are set to."""
+    that scalars are set to. An element that a condition has read is there for those inside."""
     for s in body:
         inside = [x for part in bodies(s) for x in part]
-        leads_on = any(any(loads(e)) for _, x in walk(tuple(inside)) for e in asked(x))
+        read = _certain(s.cond) if isinstance(s, If) else []
+        later = (x for _, y in walk(tuple(inside)) for e in asked(y) for x in loads(e))
+        leads_on = any(x not in read for x in later)
         for e in asked(s):
             yield from [e] if leads_on else _telling_in(e)
         yield from _telling(inside)
+
+
+def _certain(cond: Expr) -> list[Load]:
+    """The elements whose subscripts are numbers that a comparison reads."""
+    match cond:
+        case Bin("&&" | "||", left, _):
+            return _certain(left)
+        case Bin(_, left, right):
+            return [*_certain(left), *_certain(right)]
+        case Load(_, index) if all(isinstance(i, Const) for i in index):
+            return [cond]
+        case _:
+            return []
 
 
 def _telling_in(e: Expr) -> Iterator[Expr]:

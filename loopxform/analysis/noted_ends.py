@@ -23,17 +23,21 @@ from loopxform.ir.types import LLONG
 from loopxform.ir.visit import names, stmt_exprs, substitute_body
 
 ENDS = "lx_ends"
-"""What the inspector fills: whether a subscript is below 0, then one end for each array."""
+"""What the inspector fills: whether a subscript is below 0, then one end for each array, then the
+first element that is touched of each: a pointer may have been set back to count from 1."""
+
+UNTOUCHED = Const(2**62, LLONG)
 
 _AT = "lx_at"
 
 
 def prologue(arrays: dict[str, int]) -> tuple[Stmt, ...]:
     """That nothing of the arrays is touched yet."""
-    zero = Const(0, LLONG)
+    zero, many = Const(0, LLONG), len(arrays)
     return (
         Decl(_AT, LLONG),
-        *(Assign(_result(n), zero) for n in range(len(arrays) + 1)),
+        *(Assign(_result(n), zero) for n in range(many + 1)),
+        *(Assign(_result(n), UNTOUCHED) for n in range(many + 1, 2 * many + 1)),
     )
 
 
@@ -41,13 +45,14 @@ def _result(n: int) -> Load:
     return Load(ENDS, (Const(n),))
 
 
-def noted(n: int, index: Expr) -> tuple[Stmt, ...]:
-    """That an element is touched."""
+def noted(n: int, index: Expr, many: int) -> tuple[Stmt, ...]:
+    """That an element of the array with the number `n` of `many` is touched."""
     at = Var(_AT)
     return (
         Assign(at, Cast(LLONG, index)),
         If(Bin("<", at, Const(0)), (Assign(_result(0), Const(1, LLONG)),)),
         If(Bin("<=", _result(n), at), (Assign(_result(n), Bin("+", at, Const(1))),)),
+        If(Bin(">", _result(many + n), at), (Assign(_result(many + n), at),)),
     )
 
 

@@ -89,8 +89,10 @@ def require_places(original: Original, text: Text, missing: Sequence[Missing]) -
 
 
 def newest(argument: str) -> str:
-    """An argument of a launch. An element that the host reads for it may be newer on the device."""
-    return f"(lx_look(&{argument}), {argument})" if _ELEMENT.fullmatch(argument) else argument
+    """An argument of a launch. Elements that the host reads for it may be newer on the device."""
+    if " ? " not in argument and not _ELEMENT.fullmatch(argument):
+        return argument
+    return _ELEMENT.sub(r"(lx_look(&\g<0>), \g<0>)", argument)
 
 
 def _begin(name: str, p: Placed) -> Iterator[str]:

@@ -81,7 +81,7 @@ MOST = 32
 def with_loops_as_meant(fn: Function) -> Function:
     """The function with its loops as they are meant, as far as the time suffices."""
     with suppress(Exhausted), within(part(SHARE)):
-        return _meant(fn)
+        return with_joined_branches(_meant(fn))
     return fn
 
 

@@ -5,10 +5,11 @@
         ->  for (i...) for (j...) { s = 0; for (k...) s += a;
                                     if (b == 0) c[i][j] = s; else c[i][j] = s + b * c[i][j]; }
 
-The condition reads scalars that no statement of the branches sets, and the loops of both have the
+The condition reads nothing that a statement of the branches sets, and the loops of both have the
 same bounds: the inverse of loop unswitching. What both branches do stands outside of the condition.
-Branches that would have loops left, and sums of different terms, stay apart. (Allen, Cocke, A
-catalogue of optimizing transformations, 1971, on unswitching.)
+A loop under a condition of its own (`else if (b != 1) for ...`) takes that inside. Branches that
+would have loops left, and sums of different terms, stay apart. (Allen, Cocke, A catalogue of
+optimizing transformations, 1971, on unswitching.)
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.visit import loads, names, substitute_body, walk, writes
+from loopxform.transforms.restructure.guards import enters_unseen
 
 Body = tuple[Stmt, ...]
 
@@ -60,13 +62,30 @@ def _joined(s: If, then: Body, orelse: Body) -> Body | None:
     """One body for both branches; None where the condition may change in it, or loops would be left
     in a branch."""
     inside = tuple(x for _, x in walk((*then, *orelse)))
-    set_inside = writes(inside) | {x.var for x in inside if isinstance(x, For)}
-    set_inside |= {x.name for x in inside if isinstance(x, Decl)}
-    changes = any(loads(s.cond)) or names(s.cond) & set_inside
     has_arrays = any(isinstance(x, Decl) and x.shape for x in inside)
-    if changes or has_arrays or any(isinstance(x, Opaque | Return) for x in inside):
+    has_jumps = any(isinstance(x, Opaque | Return) for x in inside)
+    if has_arrays or has_jumps or _changes(s.cond, (*then, *orelse)):
         return None
-    return _zipped(s, then, orelse)
+    return _zipped(s, _taken_inside(then), _taken_inside(orelse))
+
+
+def _taken_inside(body: Body) -> Body:
+    """The loop that is all of a branch, with the condition around it inside, if it has any that it
+    does not change and may be entered without."""
+    match body:
+        case (If(then=then, orelse=()) as s,):
+            match _taken_inside(then):
+                case (For() as loop,) if enters_unseen(loop) and not _changes(s.cond, (loop,)):
+                    return (replace(loop, body=(replace(s, then=loop.body),)),)
+    return body
+
+
+def _changes(cond: Expr, body: Body) -> bool:
+    """Whether the condition may change in statements that assign, count or declare."""
+    inside = tuple(x for _, x in walk(body))
+    own = {x.var if isinstance(x, For) else x.name for x in inside if isinstance(x, For | Decl)}
+    arrays = {x.array for x in loads(cond)}
+    return bool((names(cond) | arrays) & (writes(inside) | own))
 
 
 def _zipped(s: If, then: Body, orelse: Body) -> Body | None:

@@ -31,6 +31,7 @@ from loopxform.ir.visit import (
     names,
     perfect_nest,
     reads,
+    replace_at,
     resolve,
     walk,
     writes,
@@ -124,6 +125,7 @@ def sunk(derivation: Derivation, outermost: str) -> Derivation:
     done = named = told_apart(derivation)
     outer = outermost
     while True:
+        done = _declared_inside(done, outer)
         guarded = _guards_inside(done, outer)
         loop = _loop(guarded.function, outer)
         inner = [s for s in loop.body if isinstance(s, For)]
@@ -138,6 +140,17 @@ def sunk(derivation: Derivation, outermost: str) -> Derivation:
     return derivation if done is named else done
 
 
+def _declared_inside(derivation: Derivation, outer: str) -> Derivation:
+    """What stands beside the one loop in the body of `outer` and is but declarations goes into it,
+    where that is legal for all."""
+    body = _loop(derivation.function, outer).body
+    inner = [s for s in body if isinstance(s, For)]
+    if len(inner) != 1 or len(body) == 1 or not all(isinstance(s, For | Decl) for s in body):
+        return derivation
+    inwards = possible(lambda: _inwards(derivation, outer, inner[0].var), TransformError)
+    return derivation if isinstance(inwards, TransformError) else inwards
+
+
 def _guards_inside(derivation: Derivation, outer: str) -> Derivation:
     """The condition around the one loop in the body of `outer` is asked in that loop."""
     (site,) = resolve(derivation.function, outer)
@@ -147,8 +160,22 @@ def _guards_inside(derivation: Derivation, outer: str) -> Derivation:
     ((n, guard),) = around
     if not isinstance(guard, If) or guard.orelse or len(list(_loops_in(guard))) != 1:
         return derivation
+    own = _set_under(derivation, guard, outer)
+    (site,) = resolve(own.function, outer)
+    n += len(site.loop.body) - len(_loop(derivation.function, outer).body)
     step = DistributeGuard(place_text((*site.path, n)))
-    return derivation if step.check(derivation.function) else derivation.then(step)
+    return derivation if step.check(own.function) else own.then(step)
+
+
+def _set_under(derivation: Derivation, guard: If, loop: str) -> Derivation:
+    """Scalars that only statements under a condition set, and use, are declared in the loop around:
+    once each of these has a condition of its own, that is not seen."""
+    (site,) = resolve(derivation.function, loop)
+    around = declared(replace_at(derivation.function, site.path, ()).body)
+    for name in (n for n in around if n in writes(guard.then) and not around[n].shape):
+        step = Privatise(name, loop)
+        derivation = derivation if step.check(derivation.function) else derivation.then(step)
+    return derivation
 
 
 def _loops_in(s: Stmt) -> Iterator[For]:

@@ -196,6 +196,13 @@ STYLES: dict[str, tuple[str, str, str]] = {
         c[i__ + j * n] = temp; } }""",
         "register",
     ),
+    "zeros are left out": (
+        SHAPED,
+        """int i, j, k; float t; for (i = 0; i < n; i++) for (k = 0; k < u; k++) {
+        if (a[i][k] != 0.f) { t = 2 * a[i][k];
+        for (j = 0; j < m; j++) c[i][j] += t * b[k][j]; } }""",
+        "register",
+    ),
     "backwards, without a sign": (
         SHAPED.replace("int", "unsigned"),
         """for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) { float s = 0;

@@ -234,6 +234,7 @@ REFUSED = [
     ("int g(int); a[0] = g(n);", "a call of g"),
     ("static int calls = 0; calls += 1; a[0] = calls;", "the static variable calls"),
     ("a[0] = a[1] = n;", "an assignment in an expression"),
+    ("b -= 1; a[0] = b[1];", "the value of the pointer b"),
 ]
 
 

@@ -7,7 +7,7 @@ from loopxform.codegen.host import guards
 from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.guards import wide
 from loopxform.codegen.host.rows import dense_name
-from loopxform.ir.nodes import Param
+from loopxform.ir.nodes import Const, Param
 from loopxform.records import record
 
 
@@ -51,20 +51,23 @@ class HostBuffer:
         return (self.count, *(t for p in parts for t in (p.begin, p.end, p.when)))
 
 
-def host_buffer(b: Buffer, d: Dialect) -> HostBuffer:
-    """An array argument in C."""
+def host_buffer(b: Buffer, d: Dialect, first: str = "") -> HostBuffer:
+    """An array argument in C; `first` says where what is copied begins, if only that does."""
     p = b.param
     is_matrix = isinstance(p, Param) and p.rows
     pointer = dense_name(p.name) if is_matrix else p.name if p.array else f"&{p.name}"
-    into, back = (_part(x, d) for x in (b.into, b.back))
+    into, back = (_part(x, d, first) for x in (b.into, b.back))
     touched, room = guards.count(b, d), wide(b.room, d)
     null = guards.may_be_null(p) and not is_matrix
     own = not is_matrix
     return HostBuffer(p.name, p.type.c, pointer, touched, room, into, back, null, b.written, own)
 
 
-def _part(p: Part | None, d: Dialect) -> HostPart | None:
+def _part(p: Part | None, d: Dialect, first: str) -> HostPart | None:
     if p is None:
         return None
     when = "" if p.when is None else wide(p.when, d)
-    return HostPart(wide(p.begin, d), wide(p.end, d), when)
+    begin = wide(p.begin, d)
+    if first:
+        begin = first if p.begin == Const(0) else f"LX_MAX({begin}, {first})"
+    return HostPart(begin, wide(p.end, d), when)

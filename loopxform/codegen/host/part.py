@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from loopxform.analysis.key_checks import KeyCheck
+from loopxform.analysis.noted_ends import ENDS
 from loopxform.codegen import render, structs
 from loopxform.codegen.c import declarations, program
 from loopxform.codegen.cexpr import HELPERS, Dialect
@@ -64,7 +65,8 @@ def host_plan(
     reference = program.function_text(
         written, name=f"{fn.name}_on_host", openmp=False, as_written=True
     )
-    buffers = tuple(host_buffer(b, d) for b in plan.buffers)
+    firsts = _firsts(fn, written)
+    buffers = tuple(host_buffer(b, d, firsts.get(b.param.name, "")) for b in plan.buffers)
     inside = structs.Inside(written, fn)
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
@@ -178,6 +180,15 @@ def write(
     parts = {"entry": entry(plan), "runtime": above, "header": first}
     text = render.fill("host.c.j2", h=plan, stem=stem, version=version, asked=asked, **parts)
     return text, header([plan], stem=stem, origin=plan.origin, version=version, drop_in=True)
+
+
+def _firsts(fn: Function, written: Function) -> dict[str, str]:
+    """What the inspector says of the first element that is touched of arrays, in C; not of those
+    that are declared in rows, which it counts."""
+    told = [p.ends for p in written.params if p.ends]
+    places = {name: f"{ENDS}[{n}]" for n, name in enumerate(told, len(told) + 1)}
+    every = ((p, w) for p, w in zip(fn.objects, written.objects) if w.name in places)
+    return {p.name: places[w.name] for p, w in every if p.flat or len(p.shape) == 1}
 
 
 def _asked(plan: Plan) -> dict[Tile, None]:

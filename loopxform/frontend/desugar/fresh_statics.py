@@ -29,13 +29,18 @@ _LEAVES = (c_ast.Return, c_ast.Break, c_ast.Continue)
 def with_fresh_statics(node: c_ast.FuncDef, is_harmless: Callable[[str], bool]) -> None:
     """Takes `static` away from such variables of a function, in place; `is_harmless` knows the
     functions that certainly call no other ones of the program."""
+    for d in fresh_statics(node, is_harmless):
+        d.storage = [s for s in d.storage if s != "static"]
+
+
+def fresh_statics(node: c_ast.FuncDef, is_harmless: Callable[[str], bool]) -> list[c_ast.Decl]:
+    """The declarations of such variables; `is_harmless` as above."""
     found = _candidates(node)
     if not found or any(isinstance(n, _NO_FLOW) for n in every(node.body)):
-        return
+        return []
     flow = _Flow(frozenset(found), is_harmless)
     flow.statement(node.body, frozenset())
-    for name in found.keys() - flow.read:
-        found[name].storage = [s for s in found[name].storage if s != "static"]
+    return [found[name] for name in found if name not in flow.read]
 
 
 def _candidates(node: c_ast.FuncDef) -> dict[str, Any]:

@@ -253,7 +253,7 @@ def _value_inside(
     above: list[Expr] | None = [] if any(_is_reached(x, context, facts) for x in lows) else None
     if above is None:
         one = row is not None and is_stable(to_expr(index), facts.stable)  # column n - 1 of all
-        asked = lows if one else [x for x in lows if row is not None and _is_diagonal(x, row)]
+        asked = lows if one else [x for x in lows if row is not None and _is_margin(x)]
         above = _asked(asked, context, facts)
     if above is None:
         return None
@@ -268,10 +268,10 @@ def _value_inside(
     return None if below is None else [*above, *below]
 
 
-def _is_diagonal(low: Poly, row: Poly) -> bool:
-    """Whether rows begin where columns do, at an argument: `a[(k + i)*n + k + j]`."""
-    terms = dict(row.terms)
-    return all(c > 0 and terms.get(m) == c for m, c in low.terms if m)
+def _is_margin(low: Poly) -> bool:
+    """Whether columns begin at an argument, or a sum of some: `for (x = r; x < w - r; x++)`,
+    `a[(k + i)*n + k + j]`."""
+    return all(c > 0 for m, c in low.terms if m)
 
 
 def _asked(numbers: list[Poly], context: Context, facts: Facts) -> list[Expr] | None:

@@ -19,10 +19,16 @@ class Variables:
     names of the file are not in it. `types_inside` are types and
     constants that the function declares. `order` numbers the nodes of the function in text order,
     `sets` are the places that modify a variable, `escaping` those that take its address, `names`
-    what it names and declares."""
+    what it names and declares. `fresh` are static variables, by identity, that each call sets
+    before it reads them."""
 
-    def __init__(self, node: c_ast.FuncDef, types: Mapping[str, c_ast.Node]) -> None:
-        self.types, self.body = types, node.body
+    def __init__(
+        self,
+        node: c_ast.FuncDef,
+        types: Mapping[str, c_ast.Node],
+        fresh: frozenset[int] = frozenset(),
+    ) -> None:
+        self.types, self.body, self.fresh = types, node.body, fresh
         self.meant: dict[int, c_ast.Decl] = {}
         args = node.decl.type.args
         params = [p for p in (args.params if args else ()) if isinstance(p, c_ast.Decl) and p.name]
@@ -55,7 +61,7 @@ class Variables:
         """Whether the value that a variable has after consecutive statements may be read: in this
         call of the function, or in another where the variable lasts."""
         lasts = not {"static", "extern"}.isdisjoint(d.storage or ())
-        return lasts or self.liveness.after(region, id(d))
+        return (lasts and id(d) not in self.fresh) or self.liveness.after(region, id(d))
 
     def used(self, nodes: Iterable[c_ast.Node]) -> list[c_ast.Decl]:
         """The variables that some statements mention and do not declare, in order."""

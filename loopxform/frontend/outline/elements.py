@@ -5,34 +5,49 @@ run: numbers to the function that stands for these.
       a[i] = 0;                         ->      for (i = 1; i < size_0 - 1; i++) a[i] = 0;
 
 It is read before the statements run. So it has to be there, and nothing that they store may be it.
+Programs that were Fortran pass sizes by pointers, and copy them (`i__2 = *m; for (i = 1; i <= i__2;
+...)`). What a pointer leads to that is used as `*m` alone is read where it is not null, and the
+outermost loop has an iteration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import TypeGuard, cast
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
+from loopxform.frontend.desugar import build
 from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
 from loopxform.frontend.names.variables import Variables, changed
+from loopxform.frontend.outline.removable import marks_scop
 from loopxform.frontend.outline.untouched import Differ, is_pure
-from loopxform.frontend.syntax.tree import below, every
+from loopxform.frontend.syntax.tree import below, every, replace_children, shallow
 from loopxform.records import record
 
 
 @record
 class Element:
-    """`array[subscripts]`, with the declarations of its array and of a number of its type."""
+    """`array[subscripts]`, with the declarations of its array and of a number of its type; `when`
+    is the condition in C under which it is there, empty where it is sure to be."""
 
     array: str
     subscripts: tuple[int, ...]
     declared: c_ast.Decl
     type: c_ast.Node
+    when: str = ""
 
     @property
     def text(self) -> str:
         """The element in C."""
         return self.array + "".join(f"[{n}]" for n in self.subscripts)
+
+    @property
+    def argument(self) -> str:
+        """The element, or any number where it is not there."""
+        return f"{self.when} ? {self.text} : 0" if self.when else self.text
 
 
 class FixedElements:
@@ -59,9 +74,12 @@ class FixedElements:
         """The elements, by the identity of the nodes that name them."""
         mentioned = {id(x): e for x in inside if (e := self._element(x)) is not None}
         loops = [x for x in inside if isinstance(x, c_ast.For)]
-        heads = {id(x) for s in loops for part in (s.init, s.cond) for x in _all(part)}
-        wanted = {e.text for x, e in mentioned.items() if x in heads}
-        return {x: e for x, e in mentioned.items() if e.text in wanted and self._is_fixed(e)}
+        heads = {id(x): x for s in loops for part in (s.init, s.cond) for x in _all(part)}
+        ends = {x.name for x in heads.values() if isinstance(x, c_ast.ID)}
+        copied = {id(value) for x in inside if (value := _set_to(x, ends)) is not None}
+        wanted = {e.text: e for x, e in mentioned.items() if x in heads or x in copied}
+        fixed = {text: f for text, e in wanted.items() if (f := self._fixed(e)) is not None}
+        return {x: fixed[e.text] for x, e in mentioned.items() if e.text in fixed}
 
     def _element(self, x: c_ast.Node) -> Element | None:
         subscripts: list[int] = []
@@ -96,12 +114,47 @@ class FixedElements:
         found = self.variables.meant.get(id(x)) or self.globals.get(x.name)
         return found if isinstance(found, c_ast.Decl) else None
 
-    def _is_fixed(self, e: Element) -> bool:
-        return (
-            not any(self._may_be(place, e) for place in self.stores)
-            and not any(self._names(place, e) for place in self.stores)
-            and (self._is_there(e) or self._is_read(e))
-        )
+    def _fixed(self, e: Element) -> Element | None:
+        """The element with what has to be asked before it is read; None where it may change."""
+        if any(self._may_be(place, e) or self._names(place, e) for place in self.stores):
+            return None
+        if self._is_there(e) or self._is_read(e):
+            return e
+        begins = self._begins() if self._is_argument(e) else None
+        if begins is None or not _is_plain(begins):
+            return None
+        asked = build.binary("&&", begins, build.name(e.array, begins))
+        return replace(e, when=CGenerator().visit(asked))
+
+    def _is_argument(self, e: Element) -> bool:
+        """Whether a parameter of the function stands for a number: it is used as `*p` alone."""
+        p = e.declared
+        if id(p) not in self.variables.params or e.subscripts != (0,):
+            return False
+        named = {x for x, d in self.variables.meant.items() if d is p}
+        places = (x.expr for x in every(self.variables.body) if _is_value(x))
+        return named == {id(x) for x in places if id(x) in named}
+
+    def _begins(self) -> c_ast.Node | None:
+        """The condition under which the one loop of the statements has an iteration; None where
+        that is not plain."""
+        match [s for s in self.region if not marks_scop(s)]:
+            case [c_ast.For(init=c_ast.Assignment(op="=", lvalue=c_ast.ID() as var) as at) as loop]:
+                decl, first = self._declared(var), at.rvalue
+            case [c_ast.For(init=c_ast.DeclList(decls=[c_ast.Decl() as decl])) as loop]:
+                first = decl.init
+            case _:
+                return None
+        match first, loop.cond:
+            case (
+                c_ast.Constant(type="int"),
+                c_ast.BinaryOp(op="<" | "<=" as op, left=c_ast.ID(name=name), right=end),
+            ) if decl is not None and name == decl.name:
+                words = self.variables.words(decl)
+                counts = self.variables.kind(decl) == "number" and words and words <= _SIGNED
+                return build.binary(op, first, _at_entry(end)) if counts else None
+            case _:
+                return None
 
     def _names(self, place: c_ast.Node, e: Element) -> bool:
         """Whether a place is the pointer itself."""
@@ -158,6 +211,36 @@ class FixedElements:
         )
 
 
+def _is_value(x: c_ast.Node) -> TypeGuard[c_ast.UnaryOp]:
+    return isinstance(x, c_ast.UnaryOp) and x.op == "*" and isinstance(x.expr, c_ast.ID)
+
+
+def _at_entry(end: c_ast.Node) -> c_ast.Node:
+    """A copy of the end of a loop, `n[0]` for `*n`."""
+    if _is_value(end):
+        return build.element(end.expr.name, build.number(0, end), end)
+    out = shallow(end)
+    replace_children(out, _at_entry)
+    return out
+
+
+def _is_plain(condition: c_ast.Node) -> bool:
+    """Whether a condition can be asked for in front of a loop."""
+    plain = c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.ArrayRef
+    return all(isinstance(x, plain) for x in every(condition))
+
+
+def _set_to(x: c_ast.Node, ends: Set[str]) -> c_ast.Node | None:
+    """What a variable is set to that is one of the ends of loops."""
+    match x:
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name)) if name in ends:
+            return cast(c_ast.Node, x.rvalue)
+        case c_ast.Decl(name=name) if name in ends:
+            return cast(c_ast.Node | None, x.init)
+        case _:
+            return None
+
+
 def _certain(loop: c_ast.For) -> Iterator[c_ast.Node]:
     """What is computed before the first iteration."""
     waiting = [x for x in (loop.init, loop.cond) if x is not None]
@@ -179,3 +262,5 @@ def _all(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
 
 _SIGNS = frozenset(["signed", "unsigned"])
 _INTEGERS = _SIGNS | frozenset(["int", "long", "short"])
+_SIGNED = frozenset(["signed", "int", "long"])
+"""Types that a constant has the same value in, and which compare as it does."""

@@ -10,9 +10,11 @@ from pycparser import c_ast
 
 from loopxform.errors import InputError, LoopxformError, UnsupportedC
 from loopxform.frontend.desugar.definitions import prototyped
+from loopxform.frontend.desugar.fresh_statics import fresh_statics
 from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.library import pure
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.aside import asides
 from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
@@ -420,8 +422,13 @@ class Original:
 
     def _variables(self, d: Definition) -> Variables:
         if d.name not in self._known:
-            self._known[d.name] = Variables(d.node, self._types)
+            fresh = frozenset(map(id, fresh_statics(d.node, self._is_harmless)))
+            self._known[d.name] = Variables(d.node, self._types, fresh)
         return self._known[d.name]
+
+    def _is_harmless(self, name: str) -> bool:
+        """Whether a function certainly calls no other ones of the program."""
+        return name not in self.definitions and pure(name, declared=False) is not None
 
     @cached_property
     def _types(self) -> dict[str, c_ast.Node]:

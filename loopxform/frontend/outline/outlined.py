@@ -14,6 +14,7 @@ it belongs to them. Elements that decide how often loops run are numbers too (`e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, TypeGuard, cast
 
@@ -34,7 +35,8 @@ from loopxform.records import record
 
 @record
 class Outlined:
-    """A definition, and the arguments in C that stand for its statements where they are. Whether
+    """A definition, and the arguments in C that stand for its statements where they are; what the
+    user has `called` a parameter whose argument says more. Whether
     something `is_apart` there that is not in the function: elements, or numbers of the file, as
     variables of its own; `of_file`: some of it holds for what the other functions of the file say.
     """
@@ -43,13 +45,14 @@ class Outlined:
     arguments: tuple[str, ...]
     is_apart: bool = False
     of_file: bool = False
+    called: dict[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> dict[str, str]:
         """What the user calls the parameters, where that is something else."""
         names = (p.name for p in self.node.decl.type.args.params)
         named = ((n, a.removeprefix("&")) for n, a in zip(names, self.arguments))
-        return {name: text for name, text in named if name != text}
+        return {**{name: text for name, text in named if name != text}, **self.called}
 
 
 def outlined(
@@ -99,6 +102,7 @@ class _Outlining:
         self.arguments: dict[int, str] = {}
         self.structs: dict[int, str] = {}
         self.read: dict[str, str] = {}
+        self.called: dict[str, str] = {}
         self.measured: dict[int, str] = {}
 
     def made(self, own: Mapping[str, bool]) -> Outlined:
@@ -118,7 +122,8 @@ class _Outlining:
         arguments = tuple(self.arguments[id(p)] for p in params)
         node = self._function(params, body)
         with_numbers(node, self.constants)
-        return Outlined(node, arguments, bool(self.read or numbers), bool(numbers))
+        called = self.called | {name: text for text, name in self.read.items()}
+        return Outlined(node, arguments, bool(self.read or numbers), bool(numbers), called)
 
     # ------------------------------------------------------------ variables
 
@@ -171,7 +176,7 @@ class _Outlining:
         param = self._param(e.declared)
         param.name, param.type = name, clone(e.type)
         _rename(param.type, name)
-        self._pass(self.numbers, param, e.text)
+        self._pass(self.numbers, param, e.argument)
 
     def _variable(self, d: c_ast.Decl) -> None:
         if "volatile" in d.quals or "_Atomic" in d.quals:
@@ -189,7 +194,25 @@ class _Outlining:
             case kind:
                 if kind == "pointer" and self._is_reached(d, is_set=self._sets(d)):
                     raise self._not(f"the address of '{d.name}' is taken", "leave it alone")
-                self._pass(self.others, self._param(d), d.name)
+                self._pass(self.others, self._param(d), self._first(d))
+
+    def _first(self, d: c_ast.Decl) -> str:
+        """Where an array is passed from. One that is counted from 1 (`a -= 1 + a_dim1`) has its
+        first column there, and the pointer is set back: rows of it hold what columns there are."""
+        if not self._counts_from_one(d):
+            return str(d.name)
+        one = self._node(c_ast.Constant, type="int", value="1")
+        back = self._node(c_ast.Assignment, op="-=", lvalue=self._id(d.name), rvalue=one)
+        self.before.append(back)
+        self.called[d.name] = d.name
+        return f"&{d.name}[1]"
+
+    def _counts_from_one(self, d: c_ast.Decl) -> bool:
+        """Whether a pointer to numbers was set back in front of the statements."""
+        sets = self.variables.sets[id(d)]
+        back = any(isinstance(x, c_ast.Assignment) and x.op == "-=" for x in sets)
+        is_flat = back and list(self.variables.levels(d)) == [True]
+        return is_flat and bool(self.variables.words(d)) and not self._sets(d)
 
     def _number(self, d: c_ast.Decl) -> None:
         if self._is_constant(d):

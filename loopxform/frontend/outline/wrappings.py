@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, cast
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
 from loopxform.frontend.syntax.tree import every
 from loopxform.records import record
@@ -17,8 +18,7 @@ from loopxform.records import record
 
 @record
 class Wrapping:
-    """Statements, and the arguments of the call that stands in front of them: names, some of them
-    with an `&`."""
+    """Statements, and the arguments of the call that stands in front of them: see `_argument`."""
 
     nodes: Sequence[c_ast.Node]
     arguments: tuple[str, ...]
@@ -137,9 +137,13 @@ def _called(node: c_ast.Node | None) -> str:
 
 
 def _argument(node: c_ast.Node) -> str:
-    """A name, the address of what it names, an element, or how many there are of them; "" for
-    anything else."""
+    """A name, the address of what it names, an element (perhaps under a condition), or how many
+    there are of them; "" for anything else."""
     match node:
+        case c_ast.TernaryOp(
+            cond=cond, iftrue=c_ast.ArrayRef() as element, iffalse=c_ast.Constant(value="0")
+        ):
+            return f"{CGenerator().visit(cond)} ? {_argument(element)} : 0"
         case c_ast.BinaryOp(
             op="/",
             left=c_ast.UnaryOp(op="sizeof", expr=whole),
@@ -153,6 +157,8 @@ def _argument(node: c_ast.Node) -> str:
             return name
         case c_ast.UnaryOp(op="&", expr=c_ast.ID(name=str() as name)):
             return f"&{name}"
+        case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef(name=c_ast.ID()) as element):
+            return f"&{_argument(element)}"
         case _:
             return ""
 

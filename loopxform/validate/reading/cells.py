@@ -59,6 +59,8 @@ class Cells(Scopes):
         self, array: Array, places: Sequence[Polynomial], node: c_ast.Node
     ) -> list[isl.PwAff]:
         inner = array.extents[1:]
+        if len(places) != 1:
+            raise Unmodelled(f"the value of the pointer {array.name}", line_of(node))
         (offset,) = places
         if self.recording and not inner and array.extents[0] is None:
             some = next(iter(offset.terms.values()))

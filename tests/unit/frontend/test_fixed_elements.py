@@ -47,6 +47,67 @@ def test_elements_behind_pointers() -> None:
     assert "d[0]" not in call("int *d, int n, double *x", "(n && n < d[0])", "x[i] = 0;")
 
 
+COPIED = "int e; for (int i = 1; i <= n; i++) { e = *m; for (int j = 0; j < e; j++) x[i + j] = 0; }"
+NUMBERS = "int n, int *m, double *x"
+
+
+def passed(parameters: str, loop: str) -> list[str]:
+    """The arguments that stand for a loop and its declarations, in order."""
+    text = f"void f({parameters}) {{ {loop} }}"
+    original = read(text)
+    items: tuple[Item, ...] = original.definitions["f"].body.items
+    region = original.region("f_1", original.definitions["f"], items[-1:])
+    return sorted(original.outlined(region).arguments)
+
+
+def test_a_parameter_that_is_but_a_number() -> None:
+    """It is read where it is one, and the loop has an iteration."""
+    assert passed(NUMBERS, COPIED) == ["(1 <= n) && m ? m[0] : 0", "n", "x"]
+    ended = COPIED.replace("i <= n", "i < *n").replace("int i = 1", "long i = 0")
+    asked = ["(0 < n[0]) && m ? m[0] : 0", "n[0]", "x"]
+    assert passed("int *n, int *m, double *x", ended) == asked
+
+
+@pytest.mark.parametrize(
+    ("parameters", "loop"),
+    [
+        (NUMBERS, COPIED.replace("int e;", "int e = m[1];")),
+        (NUMBERS, COPIED.replace("int e;", "int e; m++;")),
+        (NUMBERS.replace("double *x", "int *x"), COPIED),
+        (NUMBERS, COPIED.replace("int i = 1", "int i = n - 3")),
+        (NUMBERS, COPIED.replace("int i = 1", "unsigned i = 1")),
+        (NUMBERS, COPIED.replace("int i = 1", "short i = 1")),
+        (NUMBERS, COPIED.replace("i <= n", "i <= (int)x[0]")),
+        (NUMBERS, COPIED.replace("i <= n", "i <= n && i < 9")),
+        (NUMBERS, COPIED.replace("i <= n; i++", "n > i; i++")),
+    ],
+)
+def test_parameters_that_may_be_no_number(parameters: str, loop: str) -> None:
+    assert not any("m[0]" in x for x in passed(parameters, loop))
+
+
+@pytest.mark.parametrize(
+    ("front", "first"),
+    [
+        ("x -= 1 + n;", "&x[1]"),
+        ("x += 1;", "x"),
+        ("", "x"),
+    ],
+)
+def test_columns_that_are_counted_from_1(front: str, first: str) -> None:
+    loop = "for (int i = 1; i <= n; i++) for (int j = 1; j <= n; j++) x[i + j * n] = 0;"
+    assert passed("int n, double *x", f"{front} {loop}") == sorted(["n", first])
+
+
+def test_static_variables_that_each_call_sets() -> None:
+    """Nobody reads what is left in them; another call may read what it does not set."""
+    loop = "for (i = 0; i < n; i++) { t = i; x[i] = t; }"
+    head = "static int i; static double t;"
+    assert passed("int n, double *x", f"{head} {loop}") == ["n", "x"]
+    kept = f"static int i; static double t; x[n] = t; {loop}"
+    assert passed("int n, double *x", kept) == ["&t", "n", "x"]
+
+
 @pytest.mark.parametrize(
     ("parameters", "bound", "body"),
     [

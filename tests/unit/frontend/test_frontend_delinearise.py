@@ -184,10 +184,19 @@ def test_kept_flat(statement: str, reason: str | None) -> None:
 def test_negative_start_is_not_a_column() -> None:
     out = nest("a[i*n + j] = 1;", P, j="int j = -1; j < n")
     assert shape(out.unit.functions[0], "a") == [None]
-    out = nest("a[i*n + j] = 1;", P, j="int j = ld; j < n")
-    assert shape(out.unit.functions[0], "a") == [None], "ld may be negative"
-    out = nest("a[i*n + j] = 1;", P, j="int j = m; j < n")
-    assert shape(out.unit.functions[0], "a") == [None, "n"], "no i is less than m <= 0"
+    out = nest("a[i*n + j] = 1;", P, j="int j = ld - i; j < n")
+    assert shape(out.unit.functions[0], "a") == [None], "ld - i may be negative"
+    out = nest("a[i*n + j] = 1;", P, j="int j = ld - m; j < n")
+    assert shape(out.unit.functions[0], "a") == [None], "ld may be less than m"
+
+
+def test_a_margin_is_asked_for() -> None:
+    """Columns that begin at an argument are columns where that is not negative."""
+    (fn,) = nest("a[i*n + j] = 1;", P, j="int j = ld; j < n - ld").unit.functions
+    assert shape(fn, "a") == [None, "n"]
+    assert assumes(fn) == ["0 <= ld"]
+    (fn,) = nest("a[i*n + j] = 1;", P, j="int j = m; j < n").unit.functions
+    assert shape(fn, "a") == [None, "n"], "no i is less than m <= 0"
 
 
 def test_triangular_and_descending_loops() -> None:
