@@ -25,7 +25,7 @@ from loopxform.model.streams import arithmetic
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.block_frames import schedule
-from loopxform.transforms.overlapped.block_kernel import counts
+from loopxform.transforms.overlapped.block_places import counts
 from loopxform.transforms.overlapped.block_regions import Region
 from loopxform.transforms.overlapped.block_stages import Piece
 from loopxform.transforms.overlapped.refusal import NotStages

@@ -29,10 +29,6 @@ from loopxform.transforms.overlapped.tile_stages import BlockGroup
 LONGEST = 16
 """Nests of a kernel: its text has each of them twice."""
 
-ROWS = 1.3
-"""How many times as long stages of a pipeline took in rows as the model of time tiles says: 0.9 to
-1.6 times on an H100."""
-
 
 @record
 class Cut:
@@ -196,9 +192,8 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     again = any((*group.stream.low, *group.stream.high))
     tried = tiles(group.stream.rank) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
-    known = ((model.predicted(x), x) for x in worth)
-    longer = ((replace(p, time=p.time * ROWS), x) for p, x in known if p is not None)
-    timed = [(p.times(of_all), x) for p, x in longer]
+    known = ((model.in_pipeline(x), x) for x in worth)
+    timed = [(p.times(of_all), x) for p, x in known if p is not None]
     quickest = sorted(timed, key=lambda x: x[0].time)
     return Times(model.untiled().times(of_all), tuple(quickest), bool(timed))
 
