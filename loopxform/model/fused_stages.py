@@ -192,7 +192,7 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     again = any((*group.stream.low, *group.stream.high))
     tried = tiles(group.stream.rank) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
-    known = ((model.in_pipeline(x), x) for x in worth)
+    known = ((model.in_pipeline(x, of_all), x) for x in worth)
     timed = [(p.times(of_all), x) for p, x in known if p is not None]
     quickest = sorted(timed, key=lambda x: x[0].time)
     return Times(model.untiled().times(of_all), tuple(quickest), bool(timed))
@@ -202,15 +202,15 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     """Of blocks, which several nests alone are worth; None where they are none. Where no tile fits,
     none does with more nests in front of these."""
     try:
-        if not _connected(run.nests.templates(run.paths, unroll=False)):
+        templates = run.nests.templates(run.paths, unroll=False)
+        alone = sum((_untiled(t, run.nests, run.limits) for t in templates), start=NOTHING)
+        if len(run.paths) == 1:
+            return Times(alone, (), fits=True) if templates else None
+        if not _connected(templates):
             return None
         group = BlockGroup.of(run.nests, run.paths)
     except NotStages:
         return None
-    each = (_untiled(t, run.nests, run.limits) for t in group.templates)
-    alone = sum(each, start=NOTHING)
-    if len(run.paths) == 1:
-        return Times(alone, (), fits=True)
     extents = (simplify(Bin("+", Bin("-", b, a), Const(1))) for a, b in group.reference.ends)
     model = BlockModel(group, run.types, run.limits)
     tried = block_tiles(tuple(extents)) if asked is None else asked

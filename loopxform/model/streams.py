@@ -49,11 +49,14 @@ FUSED = 0.55
 ELEMENTS = 1 << 24
 """Of an array whose size is not known."""
 
-IMAGES = (1 << 22, 1 << 24)
+IMAGE = 1 << 22
 """Elements of an image whose size is not known."""
 
-FEW_PLANES = 4
-"""Planes of one."""
+LARGER = 4
+"""How many times as many others have."""
+
+FEW_PLANES = 16
+"""Planes of one: more fill a device in any tile."""
 
 LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
@@ -177,14 +180,15 @@ class StreamModel:
         time = max(row * x.overlap, self._transfer(moved)) * (1 + LAST_WAVE / x.waves)
         return Predicted(time, moved, x.overlap * self._stages, self._stages)
 
-    def in_pipeline(self, tile: Tile) -> Predicted | None:
-        """The same where the stream is one of the stages of a pipeline: the mean over `IMAGES`."""
+    def in_pipeline(self, tile: Tile, elements: float) -> Predicted | None:
+        """The same where the stream is one of the stages of a pipeline: the mean over an image of
+        so many elements, or of `IMAGE`, and a larger one."""
         x = self._resident(tile)
         if x is None:
             return None
         moved = self._bytes(x.overlap)
-        planes = FEW_PLANES**self.flow.batch
-        waves = [x.waves * n * planes / ELEMENTS for n in IMAGES]
+        image = min(float(IMAGE), elements) * FEW_PLANES**self.flow.batch
+        waves = [x.waves * n / ELEMENTS for n in (image, LARGER * image)]
         time = sum(self._of_waves(x, n, moved) for n in waves) / len(waves)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
 
