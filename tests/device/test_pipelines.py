@@ -113,7 +113,7 @@ def test_a_cpu_runs_the_nests() -> None:
 
 LOOKED_UP = """
 void looked_up(int h, int w, const unsigned char in[h][w], const short curve[256],
-               const int table[8], int out[h][w])
+               const int table[8], const int coarse[(h + 1) / 2][(w + 1) / 2], int out[h][w])
 {
   short t[h][w], u[h][w];
   for (int y = 0; y < h; y++)
@@ -124,7 +124,8 @@ void looked_up(int h, int w, const unsigned char in[h][w], const short curve[256
       u[y][x] = table[t[y - 1][x] < 3 ? 3 : t[y + 1][x] & 7];
   for (int y = 1; y < h - 1; y++)
     for (int x = 2; x < w - 1; x++)
-      out[y][x] = table[u[y][x - 1] < 0 ? 0 : u[y][x - 1] > 7 ? 7 : u[y][x - 1]];
+      out[y][x] = coarse[y / 2][x / 2]
+                  + table[u[y][x - 1] < 0 ? 0 : u[y][x - 1] > 7 ? 7 : u[y][x - 1]];
 }
 """
 """Which elements of a table are read is known to be among those that there are."""
