@@ -8,7 +8,7 @@ of the sum of their squares was within a sixth of what an H100 took for 60 kerne
 
 Stages of a pipeline have few operations for a row, so that its barriers and its bytes count too: a
 group waits at the former, which is hidden by others of the same unit, and the latter overlap in
-part with all else. 70 tiles of blur3, Harris corners and an unsharp mask took a ninth more or less.
+part with all else. 70 tiles of blur3, Harris corners and an unsharp mask took a sixth more or less.
 """
 
 from __future__ import annotations

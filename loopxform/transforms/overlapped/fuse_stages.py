@@ -28,7 +28,6 @@ from loopxform.records import record
 from loopxform.source import Loc, Origin
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
-from loopxform.transforms.mapping.index32 import numbered
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.clock import NO_TIME
 from loopxform.transforms.overlapped.footprints import Footprint
@@ -53,7 +52,6 @@ from loopxform.transforms.overlapped.streaming import Stream, disjoint, stream
 from loopxform.transforms.overlapped.templates import (
     Nests,
     Template,
-    arrays_read,
     coordinate,
     looks_up,
 )
@@ -171,12 +169,6 @@ class Group:
         """What the tiles share."""
         return hull(box for f in self.stored for box in self.footprint.domains[f])
 
-    @property
-    def _others(self) -> frozenset[str]:
-        """Arrays that are read anywhere: their places are computed anew for each element."""
-        read = {x for t in self.templates for x in arrays_read(t)}
-        return frozenset(read.difference(v.field.array for v in self.stream.versions))
-
     def statement(self, fn: Function, shape: Shape, groups: int, origin: Origin) -> Stmt:
         """The kernel, or the nests where it may not stand for them."""
         footprint, new = self.footprint, Names(used_names(fn))
@@ -184,10 +176,8 @@ class Group:
         stores = {f: Store(f.array, f, footprint.domains[f]) for f in self.stored}
         flow = self.flow(shape.elements)
         nest = StreamedKernel(flow, memory, stores, self.cover, shape, new, kind, origin).nest()
-        narrow, few = numbered(fn, self._others)
-        nest = replace(nest, narrow=narrow)
         full = footprint.filling(self.stream, self.cover, shape, groups)
-        asked = [*footprint.there(), *full, *few]
+        asked = [*footprint.there(), *full]
         return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest
 
 
