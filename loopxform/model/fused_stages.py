@@ -18,7 +18,7 @@ from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path
 from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
 from loopxform.model.predicted import NOTHING, Predicted
-from loopxform.model.streams import StreamModel, Tile, tiles
+from loopxform.model.streams import IMAGE, StreamModel, Tile, tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
@@ -192,7 +192,8 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     again = any((*group.stream.low, *group.stream.high))
     tried = tiles(group.stream.rank) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
-    known = ((model.in_pipeline(x, of_all), x) for x in worth)
+    image = of_all if asked is None else float(IMAGE)
+    known = ((model.in_pipeline(x, image), x) for x in worth)
     timed = [(p.times(of_all), x) for p, x in known if p is not None]
     quickest = sorted(timed, key=lambda x: x[0].time)
     return Times(model.untiled().times(of_all), tuple(quickest), bool(timed))
