@@ -18,7 +18,7 @@ from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path
 from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
 from loopxform.model.predicted import NOTHING, Predicted
-from loopxform.model.streams import StreamModel, Tile, tiles
+from loopxform.model.streams import IMAGE, StreamModel, Tile, tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
@@ -28,10 +28,6 @@ from loopxform.transforms.overlapped.tile_stages import BlockGroup
 
 LONGEST = 16
 """Nests of a kernel: its text has each of them twice."""
-
-ROWS = 1.3
-"""How many times as long stages of a pipeline took in rows as the model of time tiles says: 0.9 to
-1.6 times on an H100."""
 
 
 @record
@@ -196,9 +192,9 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     again = any((*group.stream.low, *group.stream.high))
     tried = tiles(group.stream.rank) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
-    known = ((model.predicted(x), x) for x in worth)
-    longer = ((replace(p, time=p.time * ROWS), x) for p, x in known if p is not None)
-    timed = [(p.times(of_all), x) for p, x in longer]
+    image = of_all if asked is None else float(IMAGE)
+    known = ((model.in_pipeline(x, image), x) for x in worth)
+    timed = [(p.times(of_all), x) for p, x in known if p is not None]
     quickest = sorted(timed, key=lambda x: x[0].time)
     return Times(model.untiled().times(of_all), tuple(quickest), bool(timed))
 
@@ -207,15 +203,15 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     """Of blocks, which several nests alone are worth; None where they are none. Where no tile fits,
     none does with more nests in front of these."""
     try:
-        if not _connected(run.nests.templates(run.paths, unroll=False)):
+        templates = run.nests.templates(run.paths, unroll=False)
+        alone = sum((_untiled(t, run.nests, run.limits) for t in templates), start=NOTHING)
+        if len(run.paths) == 1:
+            return Times(alone, (), fits=True) if templates else None
+        if not _connected(templates):
             return None
         group = BlockGroup.of(run.nests, run.paths)
     except NotStages:
         return None
-    each = (_untiled(t, run.nests, run.limits) for t in group.templates)
-    alone = sum(each, start=NOTHING)
-    if len(run.paths) == 1:
-        return Times(alone, (), fits=True)
     extents = (simplify(Bin("+", Bin("-", b, a), Const(1))) for a, b in group.reference.ends)
     model = BlockModel(group, run.types, run.limits)
     tried = block_tiles(tuple(extents)) if asked is None else asked

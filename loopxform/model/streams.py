@@ -5,6 +5,10 @@ Times are counted in multiply-adds of floats for an element that is stored. A ro
 memory (`Costs.shared_word`). Meanwhile the next rows are on their way from memory: with few
 elements in work on a unit it waits for them (`Costs.row_wait`). The two overlap in part: the root
 of the sum of their squares was within a sixth of what an H100 took for 60 kernels.
+
+Stages of a pipeline have few operations for a row, so that its barriers and its bytes count too: a
+group waits at the former, which is hidden by others of the same unit, and the latter overlap in
+part with all else. 70 tiles of blur3, Harris corners and an unsharp mask took a sixth more or less.
 """
 
 from __future__ import annotations
@@ -45,8 +49,20 @@ FUSED = 0.55
 ELEMENTS = 1 << 24
 """Of an array whose size is not known."""
 
+IMAGE = 1 << 22
+"""Elements of an image whose size is not known."""
+
+LARGER = 4
+"""How many times as many others have."""
+
+FEW_PLANES = 16
+"""Planes of one: more fill a device in any tile."""
+
 LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
+
+LAST_OF_PIPELINE = 0.1
+"""The same for a pipeline: groups that have a unit for themselves are quicker."""
 
 STRIDED = 0.3
 """What each further element of a work-item adds to the time that memory takes, where these are
@@ -60,6 +76,17 @@ CACHED_READ = 8.5
 
 UNIT_ITEMS = 2048
 """Work-items of a unit at most."""
+
+AT_BARRIERS = 0.4
+"""How much of the time of a row a group waits for its last work-item: with n groups on a unit, an
+n-th of that is lost."""
+
+SHORT_WAIT = 1 / 3
+"""Of `Costs.row_wait`, what stages of a pipeline wait for a row: all that is read is on its way so
+many iterations before, not only what a step of time left."""
+
+PIPELINE = 1.2
+"""How many times as long as that the pipelines took."""
 
 BESIDES = 32
 """Registers for addresses, coordinates and bounds."""
@@ -101,6 +128,19 @@ class Tile:
         return f"tiles of {self.rows} rows, {items} items{each}"
 
 
+@record
+class Resident:
+    """The `groups` of a tile that a unit runs at a time; of an element, the time of its `row` and
+    that of the `wait` for the next one, how many times it is computed (`overlap`), and how many
+    `waves` of groups there are."""
+
+    groups: int
+    row: float
+    wait: float
+    overlap: float
+    waves: float
+
+
 def tiles(rank: int) -> Iterator[Tile]:
     """Those that are tried, by the dimensions of a tile."""
     for rows, items, elements in product(ROWS, ITEMS.get(rank, ()), ELEMENTS_OF_ITEM):
@@ -133,6 +173,32 @@ class StreamModel:
 
     def predicted(self, tile: Tile) -> Predicted | None:
         """For an element that is stored; None where the tile does not fit."""
+        x = self._resident(tile)
+        if x is None:
+            return None
+        row, moved = hypot(x.row, x.wait), self._bytes(x.overlap)
+        time = max(row * x.overlap, self._transfer(moved)) * (1 + LAST_WAVE / x.waves)
+        return Predicted(time, moved, x.overlap * self._stages, self._stages)
+
+    def in_pipeline(self, tile: Tile, elements: float) -> Predicted | None:
+        """The same where the stream is one of the stages of a pipeline: the mean over an image of
+        so many elements, or of `IMAGE`, and a larger one."""
+        x = self._resident(tile)
+        if x is None:
+            return None
+        moved = self._bytes(x.overlap)
+        image = min(float(IMAGE), elements) * FEW_PLANES**self.flow.batch
+        waves = [x.waves * n / ELEMENTS for n in (image, LARGER * image)]
+        time = sum(self._of_waves(x, n, moved) for n in waves) / len(waves)
+        return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
+
+    def _of_waves(self, x: Resident, waves: float, moved: float) -> float:
+        """The time of an element of a pipeline; fewer groups than units can run wait longer."""
+        here = min(1.0, waves)
+        row = hypot(x.row, x.wait * SHORT_WAIT / here) * (1 + AT_BARRIERS / (x.groups * here))
+        return hypot(row * x.overlap, self._transfer(moved)) * (1 + LAST_OF_PIPELINE / waves)
+
+    def _resident(self, tile: Tile) -> Resident | None:
         costs, items = self.limits.costs, prod(tile.items)
         flow = self.flows.get(tile.elements) or self.flow
         shape = Shape(tile.rows, tile.items, tile.elements)
@@ -147,13 +213,14 @@ class StreamModel:
         groups = min(costs.unit_registers // (words * items), max(1, UNIT_ITEMS // items))
         spread = (1 + STRIDED * (tile.elements - 1)) if flow.rank == 2 else PLANES
         wait = costs.row_wait * spread / (groups * prod(widths))
-        more = prod(widths) / prod(valid) * (tile.rows + flow.low[0] + flow.delay) / tile.rows
+        overlap = prod(widths) / prod(valid) * (tile.rows + flow.low[0] + flow.delay) / tile.rows
         stored = prod(valid) * tile.rows
         waves = ELEMENTS / (stored * groups * (self.limits.compute_units or costs.units))
-        last = 1 + LAST_WAVE / waves
-        row, moved = hypot(self._row(flow, tile.elements), wait), self._bytes(more)
-        time = max(row * more, moved * costs.balance / 2) * last
-        return Predicted(time, moved, more * self._stages, self._stages)
+        return Resident(groups, self._row(flow, tile.elements), wait, overlap, waves)
+
+    def _transfer(self, moved: float) -> float:
+        """The time in which memory moves so many bytes."""
+        return moved * self.limits.costs.balance / 2
 
     @property
     def _stages(self) -> int:
@@ -172,7 +239,7 @@ class StreamModel:
                 / FLOAT.bytes
             )
             work = max(self.arithmetic[id(s.template)] for s in v.pieces)
-            slow = moved * costs.balance / 2 / costs.stencil_bandwidth
+            slow = self._transfer(moved) / costs.stencil_bandwidth
             total += Predicted(max(slow, work + reads), moved, 1.0, 1.0)
         return total
 

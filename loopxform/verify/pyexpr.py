@@ -135,10 +135,11 @@ class Expressions:
     def _binary(self, e: Bin, names: Names, depth: int) -> str:
         op, left, right = e.op, e.left, e.right
         if op in ("&&", "||"):
-            first = self._truth(left, names, depth)
+            first, *rest = _chain(e)
+            texts = [self._truth(first, names, depth)]
             with self._only_sometimes():
-                second = self._truth(right, names, depth)
-            return f"({first} {'and' if op == '&&' else 'or'} {second})"
+                texts += [self._truth(x, names, depth) for x in rest]
+            return f"({(' and ' if op == '&&' else ' or ').join(texts)})"
         own = type_of(left, names.types), type_of(right, names.types)
         if op in ("<<", ">>"):
             return self._shift(e, promote(own[0]), names, depth)
@@ -233,3 +234,12 @@ def _literal(e: Const) -> str:
         if not math.isfinite(value):
             return f"float('{value}')"
     return f"({value!r})" if str(value).startswith("-") else repr(value)
+
+
+def _chain(e: Bin) -> list[Expr]:
+    """The operands of `a && b && c`, or of a chain of `||`, from left to right."""
+    parts, first = [e.right], e.left
+    while isinstance(first, Bin) and first.op == e.op:
+        parts.append(first.right)
+        first = first.left
+    return [first, *reversed(parts)]

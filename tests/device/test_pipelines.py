@@ -13,6 +13,8 @@ import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE
+from loopxform.ir.nodes import Const, For
+from loopxform.ir.visit import walk
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
@@ -107,6 +109,42 @@ def test_a_cpu_runs_the_nests() -> None:
         call = lx.load(FOLDER / "harris.c")["harris"].offload(fuse_stages=tile).compile()
         assert call.device.type == "cpu"
         assert [n for n, _ in call.parts(**args)] == launched
+
+
+LOOKED_UP = """
+void looked_up(int h, int w, const unsigned char in[h][w], const short curve[256],
+               const int table[8], const int coarse[(h + 1) / 2][(w + 1) / 2], int out[h][w])
+{
+  short t[h][w], u[h][w];
+  for (int y = 0; y < h; y++)
+    for (int x = 1; x < w - 1; x++)
+      t[y][x] = curve[in[y][x]] + in[y][x - 1] + in[y][x + 1];
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 1; x < w - 1; x++)
+      u[y][x] = table[t[y - 1][x] < 3 ? 3 : t[y + 1][x] & 7];
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 2; x < w - 1; x++)
+      out[y][x] = coarse[y / 2][x / 2]
+                  + table[u[y][x - 1] < 0 ? 0 : u[y][x - 1] > 7 ? 7 : u[y][x - 1]];
+}
+"""
+"""Which elements of a table are read is known to be among those that there are."""
+
+
+@pytest.mark.oclgrind
+def test_tables_that_data_look_up() -> None:
+    done = lx.loads(LOOKED_UP)["looked_up"].offload(contract=False, fuse_stages=(4, 16))
+    assert any("stages in one kernel" in x.about for x in done.parts)
+    steps = [s.step for _, s in walk(done.derivation.function.body) if isinstance(s, For)]
+    assert Const(2) in steps, "no tile runs without tests"
+    p = emit.kernel(done.derivation, fp=SEPARATE)
+    shapes = ((1, 1), (3, 2), (7, 8), (30, 70), (65, 41))
+    inputs = {"table": Wanted("-9", "9"), "curve": Wanted("-300", "300")}
+    sizes: list[Numbers] = [{"h": h, "w": w} for h, w in shapes]
+    assert_runs_agree(p, CSource(text=LOOKED_UP), sizes, 5, inputs=inputs)
+    report, after = simulate_all(p, [arguments(p.start, {"h": 21, "w": 43}, 3, inputs)])
+    assert report.clean, report.findings
+    assert any(after)
 
 
 FIXED = """

@@ -162,6 +162,20 @@ def few_elements(fn: Function, arrays: Collection[str]) -> list[Expr]:
     return [*dict.fromkeys(c for p in told for c in _few(p))]
 
 
+def numbered(fn: Function, arrays: Collection[str]) -> tuple[tuple[str, ...], list[Expr]]:
+    """Those of the caller's and of the function's own arrays that have rows and extents which the
+    host knows; and that an int can number the elements of each."""
+    own = [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape and s.space is None]
+    declared = [Param(s.name, s.type, s.shape, array=True, origin=s.origin) for s in own]
+    fixed, known = host_scalars(fn), list[Param]()
+    for p in (*fn.objects, *declared):
+        has_rows = p.name in arrays and len(p.shape) > 1 and None not in p.shape
+        if has_rows and _names(p) <= fixed and "." not in p.name:
+            known.append(p)
+    asked = dict.fromkeys(c for p in known for c in _few(p) if c not in fn.assumes)
+    return tuple(p.name for p in known), [*asked]
+
+
 def _names(p: Param) -> set[str]:
     return {n for d in p.shape if d is not None for n in names(d)}
 

@@ -14,8 +14,8 @@ from loopxform.transforms.overlapped.block_regions import Region, Use
 from loopxform.transforms.overlapped.block_stages import Ends, Piece
 from loopxform.transforms.overlapped.mirrors import FURTHEST
 from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.sizes import shape_of
 from loopxform.transforms.overlapped.spans import difference
-from loopxform.transforms.overlapped.stages import shape_of
 
 Interval = tuple[Expr, Expr]
 

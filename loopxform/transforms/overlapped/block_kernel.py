@@ -10,19 +10,25 @@ work-items for every stage, which compute the elements of its box in turn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import ceil, floor, prod
 
-from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.affine import poly, simplify
 from loopxform.ir.device_facts import WARP
-from loopxform.ir.nodes import Assign, Bin, Cast, Const, Decl, Expr, For, If, Load, Stmt, Var
-from loopxform.ir.types import INT, Level, Scalar, Space
-from loopxform.ir.visit import loads
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, If, Load, Stmt, Var
+from loopxform.ir.types import Level, Scalar, Space
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.block_frames import Frame, Loop, Member, schedule
+from loopxform.transforms.overlapped.block_interior import Ends, Interior
+from loopxform.transforms.overlapped.block_places import (
+    apart,
+    counts,
+    is_exact,
+    of_type,
+    scaled,
+)
 from loopxform.transforms.overlapped.block_regions import Region
 from loopxform.transforms.overlapped.block_stages import Along, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
@@ -48,6 +54,7 @@ class BlockKernel:
     _tiles: dict[Field, str] = field(default_factory=dict)
     _firsts: dict[tuple[int, int], Expr] = field(default_factory=dict)
     _own: dict[Field, Var] = field(default_factory=dict)
+    _interior: Interior | None = None
 
     def __post_init__(self) -> None:
         self._schedule = schedule(self.regions)
@@ -74,9 +81,9 @@ class BlockKernel:
             ((first, last), scale) = next(
                 (ends, s) for ends, (axis, s) in zip(r.ends, r.shared) if axis == d
             )
-            lows.append(_scaled(first, 1 / scale))
+            lows.append(scaled(first, 1 / scale))
             behind = Bin("+", last, Const(1))
-            highs.append(_scaled(behind, 1 / scale, up=True))
+            highs.append(scaled(behind, 1 / scale, up=True))
         return least(lows), greatest(highs)
 
     def filling(self, groups: int) -> list[Expr]:
@@ -117,8 +124,17 @@ class BlockKernel:
                 declared.append(Decl(name, type, extents, Space.LOCAL, origin=self.origin))
         boxes = [s for r in reversed(self.regions) for s in self._box(r)]
         begins = [s for f in self._schedule.every for s in self._frame(f)]
-        phases = (self._phase(loops) for loops in self._schedule.phases)
-        return (*declared, *boxes, *begins, *phases)
+        return (*declared, *boxes, *begins, *self._phases([*boxes, *begins]))
+
+    def _phases(self, ends: list[Stmt]) -> tuple[Stmt, ...]:
+        """The phases behind the ends of boxes; without tests for tiles of which all elements answer
+        them alike."""
+        safe = tuple(self._phase(loops) for loops in self._schedule.phases)
+        covers = {b: (*self._cover(d), self.sizes[d]) for d, b in enumerate(self._tile)}
+        self._interior = Interior.of(covers, ends, self.types)
+        fast = tuple(self._phase(loops) for loops in self._schedule.phases)
+        asked, self._interior = [*self._interior.asked], None
+        return (If(conjunction(asked), fast, safe, origin=self.origin),) if asked else safe
 
     def _frame(self, f: Frame) -> list[Stmt]:
         """Where a frame begins: no further than any of its members does."""
@@ -175,7 +191,7 @@ class BlockKernel:
         b: Expr = Var(self._tile[axis])
         if tiles:
             b = Bin("+", b, Const(tiles * self.sizes[axis]))
-        return _scaled(b, scale)
+        return scaled(b, scale)
 
     # ------------------------------------------------------------ stages
 
@@ -199,18 +215,17 @@ class BlockKernel:
             body.append(Decl(own.name, self.types[r.field.array], origin=self.origin))
         for m in members:
             r, p, values, tests = m.region, m.piece, dict[str, Expr](), list[Expr]()
-            loops = {x.var: x for x in p.template.loops}
+            loops, ranges = {x.var: x for x in p.template.loops}, dict[str, Ends]()
             for e, (a, here) in enumerate(zip(p.along, at)):
-                number = simplify(Bin("-", here, a.offset)) if m.by_element else here
+                offset = a.offset if m.by_element else Const(0)
+                number, begin = (simplify(Bin("-", x, offset)) for x in (here, firsts[e]))
                 first, last = self._iterations(r, e, a, loops[a.var])
-                tests += [Bin("<=", first, number), Bin("<=", number, last)]
-                values[a.var] = _of_type(number, loops[a.var].type, self.coordinate)
-            holds = conjunction([*tests, *self._in_box(r, p, values)])
-            computed, before = self._set(r, p, values), body[-1]
-            if isinstance(before, If) and before.cond == holds:
-                body[-1] = replace(before, then=(*before.then, *computed))
-            else:
-                body.append(If(holds, computed, origin=self.origin))
+                tests += self._between(number, (first, last), begin, every[e])
+                values[a.var] = of_type(number, loops[a.var].type, self.coordinate)
+                ranges[here.name] = first, last
+                if offset != Const(0):
+                    ranges[here.name] = Bin("+", first, offset), Bin("+", last, offset)
+            body += self._guarded(r, p, values, tests, ranges, body)
         total = Const(prod(every))
         return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
 
@@ -223,12 +238,50 @@ class BlockKernel:
         ends = [self._iterations(r, e, a, loops[a.var]) for e, a in along]
         wanted = [a.var for _, a in along]
         at = self._places(Var(counter), every, [first for first, _ in ends], wanted, body)
-        tests: list[Expr] = [Bin("<=", x, last) for x, (_, last) in zip(at, ends)]
-        values = {v: _of_type(x, loops[v].type, self.coordinate) for v, x in zip(wanted, at)}
-        tests += self._in_box(r, p, values)
-        body.append(If(conjunction(tests), self._set(r, p, values), origin=self.origin))
+        tests = list[Expr]()
+        for x, (first, last), n in zip(at, ends, every):
+            tests += self._between(x, (None, last), first, n)
+        values = {v: of_type(x, loops[v].type, self.coordinate) for v, x in zip(wanted, at)}
+        ranges = {x.name: pair for x, pair in zip(at, ends)}
+        body += self._guarded(r, p, values, tests, ranges, [])
         total = Const(prod(every))
         return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
+
+    def _between(
+        self, x: Expr, ends: tuple[Expr | None, Expr], first: Expr, count: int
+    ) -> list[Expr]:
+        """That a number lies between ends, one of so many from `first` on; nothing where all of
+        them do."""
+        least, most = ends
+        behind = simplify(Bin("+", first, Const(count - 1)))
+        tests = list[Expr]()
+        if least is not None and not self._all(Bin("<=", least, first)):
+            tests.append(Bin("<=", least, x))
+        if not self._all(Bin("<=", behind, most)):
+            tests.append(Bin("<=", x, most))
+        return tests
+
+    def _all(self, test: Bin) -> bool:
+        """Whether what is computed without tests may take a comparison to hold."""
+        return self._interior is not None and self._interior.holds(test)
+
+    def _guarded(
+        self,
+        r: Region,
+        p: Piece,
+        values: dict[str, Expr],
+        tests: list[Expr],
+        ranges: Mapping[str, Ends],
+        before: list[Stmt],
+    ) -> tuple[Stmt, ...]:
+        """What sets an element where tests hold: behind what is set under the same ones, the last
+        of `before`, which it replaces."""
+        every, computed = [*tests, *self._in_box(r, p, values)], self._set(r, p, values, ranges)
+        holds, last = conjunction(every), before[-1] if before else None
+        if every and isinstance(last, If) and last.cond == holds:
+            before.pop()
+            computed = (*last.then, *computed)
+        return (If(holds, computed, origin=self.origin),) if every else computed
 
     def _places(
         self,
@@ -242,10 +295,13 @@ class BlockKernel:
         out = list[Var]()
         for n, (first, name) in enumerate(zip(firsts, wanted)):
             inner = prod(every[n + 1 :])
-            step = rest if inner == 1 else Bin("/", rest, Const(inner))
-            rest = Bin("%", rest, Const(inner)) if inner > 1 else Const(0)
             out.append(Var(self.names.new(name)))
             body.append(Decl(out[-1].name, self.coordinate, origin=self.origin))
+            if every[n] == 1:
+                body.append(self._assign(out[-1], first))
+                continue
+            step = rest if inner == 1 else Bin("/", rest, Const(inner))
+            rest = Bin("%", rest, Const(inner)) if inner > 1 else Const(0)
             body.append(self._assign(out[-1], Bin("+", first, step)))
         return out
 
@@ -259,7 +315,7 @@ class BlockKernel:
     def _iterations(self, r: Region, e: int, a: Along, loop: For) -> tuple[Expr, Expr]:
         """The first and the last iteration that writes elements of the box."""
         first, last = self._box_of(r, e)
-        if _is_exact(a, loop):
+        if is_exact(a, loop):
             behind = Const(a.factor)
             first = a.iteration(Bin("+", first, Const(a.factor - 1)))
             last = Bin("-", a.iteration(Bin("+", last, behind)), Const(1))
@@ -283,11 +339,13 @@ class BlockKernel:
         loops = {x.var: x for x in p.template.loops}
         for e, (a, at) in enumerate(zip(p.along, p.position(values))):
             first, last = self._box_of(r, e)
-            if not a.var or not (a.factor == 1 or _is_exact(a, loops[a.var])):
+            if not a.var or not (a.factor == 1 or is_exact(a, loops[a.var])):
                 tests += [Bin("<=", first, at), Bin("<=", at, last)]
         return tests
 
-    def _set(self, r: Region, p: Piece, values: dict[str, Expr]) -> tuple[Stmt, ...]:
+    def _set(
+        self, r: Region, p: Piece, values: dict[str, Expr], ranges: Mapping[str, Ends]
+    ) -> tuple[Stmt, ...]:
         at = p.position(values)
         places = {x.load: x for x in p.reads if x.field in self._tiles or x.field in self._own}
 
@@ -298,6 +356,8 @@ class BlockKernel:
             return self._own[of] if of in self._own else self._in_tile(of, places[x].index)
 
         scalars, value = values_at(p.template, values, read, self.names.new)
+        if self._interior is not None:
+            scalars, value = self._interior.settled_values(scalars, value, ranges)
         out = list[Stmt]()
         for name, type, e in scalars:
             out += [Decl(name, type, origin=self.origin), self._assign(Var(name), e)]
@@ -309,9 +369,12 @@ class BlockKernel:
         if r.shared:
             tests = list[Expr]()
             for d, x in enumerate(at):
-                tests += [Bin("<=", self._owned(r, d, 0), x), Bin("<", x, self._owned(r, d, 1))]
+                first, last = self._box_of(r, d)
+                lowest, behind = self._owned(r, d, 0), self._owned(r, d, 1)
+                tests += [] if self._all(Bin("<=", lowest, first)) else [Bin("<=", lowest, x)]
+                tests += [] if self._all(Bin("<", last, behind)) else [Bin("<", x, behind)]
             store = self._assign(stored, own)
-            out.append(If(conjunction(tests), (store,), origin=self.origin))
+            out.append(If(conjunction(tests), (store,), origin=self.origin) if tests else store)
         return tuple(out)
 
     def _assign(self, target: Var | Load, value: Expr) -> Assign:
@@ -319,52 +382,10 @@ class BlockKernel:
 
     def _in_tile(self, f: Field, at: tuple[Expr, ...]) -> Load:
         """An element in local memory."""
-        index = tuple(_apart(x, self._first(f, e)) for e, x in enumerate(at))
+        index = tuple(apart(x, self._first(f, e)) for e, x in enumerate(at))
         return Load(self._tiles[f], index or (Const(0),))
 
     def _first(self, f: Field, e: int) -> Expr:
         """Where the tile of a field begins."""
         frame = self._schedule.frames.get(f)
         return Var(self._ends[f, e][0]) if frame is None else self._firsts[frame.number, e]
-
-
-def _is_exact(a: Along, loop: For) -> bool:
-    """Whether rounded quotients are the first and the last iteration that write elements of a box:
-    none of them is negative."""
-    first, offset = value_of(loop.lo), value_of(a.offset)
-    return (
-        a.factor > 1
-        and first is not None
-        and first >= 0
-        and offset is not None
-        and 0 <= offset <= a.factor
-    )
-
-
-def _apart(e: Expr, first: Expr) -> Expr:
-    """How far a coordinate is from the first one; elements in it may be of any type, which sums in
-    one form know nothing of."""
-    apart = Bin("-", e, first)
-    return apart if any(loads(e)) else simplify(apart)
-
-
-def counts(p: Piece, widths: tuple[int, ...]) -> list[int]:
-    """The most iterations of each loop that write elements of a box."""
-    every = zip(p.along, widths)
-    return [n if a.factor == 1 else n // a.factor + 2 for a, n in every if a.var]
-
-
-def _scaled(e: Expr, scale: Fraction, *, up: bool = False) -> Expr:
-    """`e * scale`, rounded down or up, of numbers that are not negative."""
-    out = e if scale.numerator == 1 else Bin("*", e, Const(scale.numerator))
-    if scale.denominator == 1:
-        return out
-    if up:
-        out = Bin("+", out, Const(scale.denominator - 1))
-    return Bin("/", out, Const(scale.denominator))
-
-
-def _of_type(e: Expr, type: Scalar, coordinate: Scalar) -> Expr:
-    """A coordinate as the loop of the user has it."""
-    other = max(type.bytes, INT.bytes) != coordinate.bytes and not type.is_unsigned
-    return Cast(type, e) if other else e

@@ -83,6 +83,11 @@ class Region:
     shared: tuple[Axis, ...]
     spans: tuple[Span, ...]
 
+    @property
+    def in_tile_alone(self) -> bool:
+        """Whether nothing of it is stored."""
+        return bool(self.uses) and not self.shared
+
 
 def regions(fn: Function, every: list[Piece], stored: frozenset[Field]) -> list[Region]:
     """The regions of fields, those that are written first in front. Raises NotStages."""

@@ -13,7 +13,8 @@ from loopxform.source import Loc
 from loopxform.transforms.overlapped.boxes import greatest, hull, least, moved
 from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Shape
 from loopxform.transforms.overlapped.refusal import NotStages
-from loopxform.transforms.overlapped.stages import Box, Field, Stage, shape_of
+from loopxform.transforms.overlapped.sizes import shape_of
+from loopxform.transforms.overlapped.stages import Box, Field, Stage
 from loopxform.transforms.overlapped.streaming import Stream
 
 Ends = tuple[tuple[Expr, ...], tuple[Expr, ...]]

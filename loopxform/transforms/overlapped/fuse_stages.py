@@ -141,7 +141,7 @@ class Group:
         dims = spatial(fn, found)
         _staged(found, dims)
         dims |= _inputs(found, dims)
-        found = tuple(replace(t, exact=t.exact or looks_up(t, frozenset(dims))) for t in found)
+        found = tuple(replace(t, exact=t.exact or looks_up(fn, t, frozenset(dims))) for t in found)
         stages = _staged(found, dims)
         _require_apart(stages, loc)
         groups = disjoint(stages)

@@ -25,13 +25,13 @@ from loopxform.transforms.overlapped.footprints import Footprint
 from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Names, Shape, Store
 from loopxform.transforms.overlapped.partial_sums import Splits
 from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.sizes import shape_of
 from loopxform.transforms.overlapped.stages import (
     Box,
     Field,
     Stage,
     period,
     runs_in,
-    shape_of,
     spatial,
     staged,
 )

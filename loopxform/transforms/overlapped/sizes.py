@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Assign, Call, Decl, Expr, For, Function, Load, Opaque, Var
+from loopxform.ir.nodes import Assign, Call, Decl, Expr, For, Function, Load, Opaque, Param, Var
 from loopxform.ir.types import INT
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import names, substitute, walk, walk_expr
@@ -34,3 +34,10 @@ def sizes(fn: Function) -> dict[str, Expr]:
         if fixed and name in types and types[name] == INT == type_of(value, types):
             known[name] = value
     return known
+
+
+def shape_of(fn: Function, name: str) -> tuple[Expr | None, ...]:
+    """The declared extents of an array."""
+    found: Param | Decl | None = next((p for p in fn.objects if p.name == name), None)
+    found = found or next((s for _, s in walk(fn.body) if isinstance(s, Decl) and s.name == name))
+    return found.shape

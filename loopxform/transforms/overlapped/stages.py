@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from loopxform.ir.affine import poly, simplify, to_expr
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Load, Param, Select, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Decl, Expr, For, Function, Load, Select, Var
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.visit import children, loads, map_children, names, substitute, walk
 from loopxform.records import record
@@ -260,10 +260,3 @@ def replaced(e: Expr, read: Callable[[Load], Expr | None]) -> Expr:
 def reads_others(stage: Stage, fields: frozenset[str]) -> bool:
     """Whether a value is made of elements of other arrays, which exist for iterations alone."""
     return any(x.array not in fields for e in stage.template.values for x in loads(e))
-
-
-def shape_of(fn: Function, name: str) -> tuple[Expr | None, ...]:
-    """The declared extents of an array."""
-    found: Param | Decl | None = next((p for p in fn.objects if p.name == name), None)
-    found = found or next((s for _, s in walk(fn.body) if isinstance(s, Decl) and s.name == name))
-    return found.shape

@@ -28,7 +28,9 @@ from loopxform.records import record
 from loopxform.source import Loc
 from loopxform.transforms.overlapped.clock import ALWAYS, ONCE, Run, runs
 from loopxform.transforms.overlapped.refusal import NotStages
+from loopxform.transforms.overlapped.sizes import shape_of
 from loopxform.transforms.overlapped.straight_line import Stored, iterations, stores, unrolled
+from loopxform.transforms.overlapped.value_ranges import value_range
 
 PARALLEL = ("yes", "privatizable")
 
@@ -70,7 +72,7 @@ def stages_of(fn: Function, site: LoopSite) -> tuple[Template, ...]:
         raise NotStages("the loop holds no nest", site.loop.origin.loc)
     found = templates(fn, nests, verdicts_of(fn, nests, inlined=True))
     fields = frozenset(t.target.array for t in found)
-    return tuple(replace(t, exact=t.exact or looks_up(t, fields)) for t in found)
+    return tuple(replace(t, exact=t.exact or looks_up(fn, t, fields)) for t in found)
 
 
 def verdicts_of(
@@ -294,8 +296,10 @@ def _divides(e: Expr, types: Types) -> bool:
     return any(type_of(x, types).is_integer and not value_of(x.right) for x in every)
 
 
-def looks_up(t: Template, fields: frozenset[str]) -> bool:
-    """Whether elements of `fields` say which elements of other arrays are read."""
+def looks_up(fn: Function, t: Template, fields: frozenset[str]) -> bool:
+    """Whether elements of `fields` say which elements of other arrays are read, and may name one
+    that is not there."""
+    types = {**symbols(fn), **{name: type for name, type, _ in t.scalars}}
     told = set[str]()
     for name, _, e in t.scalars:
         if _arrays(e) & fields or names(e) & told:
@@ -305,14 +309,22 @@ def looks_up(t: Template, fields: frozenset[str]) -> bool:
         return bool(_arrays(e) & fields or names(e) & told)
 
     def found(e: Expr, under: bool) -> bool:
-        if isinstance(e, Load) and e.array not in fields and (under or any(map(by_data, e.index))):
-            return True
+        if isinstance(e, Load) and e.array not in fields:
+            ends = zip(e.index, shape_of(fn, e.array), strict=True)
+            if under or any(by_data(x) and not _is_one_of(x, n, types) for x, n in ends):
+                return True
         first, *rest = children(e) or (None,)
         choice = isinstance(e, Select) or (isinstance(e, Bin) and e.op in ("&&", "||"))
         below = under or (choice and first is not None and by_data(first))
         return (first is not None and found(first, under)) or any(found(x, below) for x in rest)
 
     return any(found(e, False) for e in t.values)
+
+
+def _is_one_of(e: Expr, extent: Expr | None, types: Types) -> bool:
+    """Whether an integer is less than an extent, and not less than 0, whatever it is made of."""
+    known, end = value_range(e, types), None if extent is None else value_of(extent)
+    return known is not None and end is not None and known[0] >= 0 and known[1] < end
 
 
 def _arrays(e: Expr) -> frozenset[str]:

@@ -17,6 +17,7 @@ Krishnamoorthy et al., "Effective automatic parallelization of stencil computati
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -28,6 +29,7 @@ from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.mapping.index32 import numbered
 from loopxform.transforms.overlapped.block_conditions import conditions
 from loopxform.transforms.overlapped.block_kernel import BlockKernel
 from loopxform.transforms.overlapped.block_regions import Region, reference, regions, widths
@@ -42,7 +44,7 @@ from loopxform.transforms.overlapped.neighbours import (
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.sizes import sizes
 from loopxform.transforms.overlapped.stages import Field
-from loopxform.transforms.overlapped.templates import Nests, Template, coordinate
+from loopxform.transforms.overlapped.templates import Nests, Template, coordinate, touched
 from loopxform.transforms.overlapped.tile_sizes import not_sizes
 from loopxform.transforms.sites import one_loop, trusted
 
@@ -127,6 +129,12 @@ class BlockGroup:
         """That whose elements the tiles are of."""
         return reference(self.every)
 
+    @property
+    def _in_memory(self) -> frozenset[str]:
+        """The arrays that the kernel reads or writes in memory."""
+        every = {x.array for t in self.templates for x in touched(t)}
+        return frozenset(every.difference(r.field.array for r in self.every if r.in_tile_alone))
+
     def widths(self, tile: tuple[int, ...]) -> dict[Field, tuple[int, ...]]:
         """The extents of the boxes of tiles of some sizes. Raises NotStages."""
         return widths(self.every, tile)
@@ -145,6 +153,7 @@ class BlockGroup:
             coordinate(self.templates),
             origin,
         )
-        nest = kernel.nest()
-        asked = [*self.asked(fn), *(kernel.filling(groups) if groups > 1 else [])]
+        narrow, few = numbered(fn, self._in_memory)
+        nest = replace(kernel.nest(), narrow=narrow)
+        asked = [*self.asked(fn), *(kernel.filling(groups) if groups > 1 else []), *few]
         return If(conjunction(asked), (nest,), self.nests, origin=origin) if asked else nest

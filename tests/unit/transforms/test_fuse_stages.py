@@ -41,7 +41,22 @@ EMPTY = c(f"float t[h][w + 2]; {FIRST} for (int i = 0; i < h; i++) ; {SECOND}", 
 PLANES = "int t, int h, int w, float a[2][h][w]"
 INNER = "for (int y = 1; y < h; y++) for (int x = 1; x < w; x++)"
 NEXT = f"{INNER} a[(t + 1) % 2][y][x] = a[t % 2][y - 1][x] + a[t % 2][y][x - 1];"
+LOOKED_UP = (
+    "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++) t[y][x] = a[y][x] + a[y + 1][x];"
+    "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) b[i][j] = s[INDEX];"
+)
+TABLE = "int h, int w, const int s[8], const int a[h + 1][w], int b[h][w]"
+
+
+def looked_up(index: str) -> str:
+    return c(f"int t[h][w]; {LOOKED_UP.replace('INDEX', index)}", TABLE)
+
+
 LISTINGS = {
+    "table-of-all": (
+        looked_up("t[i][j] < 0 ? 0 : t[i][j] > 7 ? 7 : t[i][j]"),
+        "fuse-stages y,i 4 16",
+    ),
     "planes-of-the-host": (c(f"if (t >= 0) {{ {NEXT} }}", PLANES), "fuse-stages y 4 16"),
     "local": (LOCAL, "fuse-stages y,i 4 16"),
     "seen-by-the-caller": (SEEN, "fuse-stages y,i 4 16"),

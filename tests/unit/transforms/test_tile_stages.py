@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from conftest import Golden
-from deriving import assert_step, c, refusal
+from deriving import assert_step, c, derived, refusal
+
+from loopxform.ir.nodes import If
+from loopxform.ir.visit import replace_at, walk
+from loopxform.verify.check_run import arguments
+from loopxform.verify.interp import Program
 
 DOWN = (
     "for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)"
@@ -209,3 +218,21 @@ def test_listing(case: str, golden: Golden) -> None:
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(*REFUSALS[case]))
+
+
+@pytest.mark.parametrize(("h", "w", "middle", "edges"), [(12, 24, 1, 1), (4, 8, 0, 1)])
+def test_tiles_in_the_middle_answer_once(h: int, w: int, middle: int, edges: int) -> None:
+    """Results lack what some tiles compute where either version does nothing, if tiles take it."""
+    fn = derived(image(COPY, CLAMPED), "tile-stages y,i 4,8 16").function
+    path, version = [(p, s) for p, s in walk(fn.body) if isinstance(s, If)][1]
+    assert version.orelse
+    given = arguments(fn, {"h": h, "w": w}, 3)
+    results = []
+    for arms in ({}, {"then": ()}, {"orelse": ()}):
+        found = copy.deepcopy(given)
+        changed = (replace(version, **arms),)
+        Program(replace_at(fn, path, changed)).run(found, order_seed=1)
+        results.append(found["b"])
+    whole, without_middle, without_edges = results
+    assert np.array_equal(whole, without_middle) is not bool(middle)
+    assert np.array_equal(whole, without_edges) is not bool(edges)

@@ -1,0 +1,53 @@
+"""Places in block tiles: in local memory, among the iterations of a nest, in another scale."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For
+from loopxform.ir.types import INT, Scalar
+from loopxform.ir.visit import loads
+from loopxform.transforms.overlapped.block_stages import Along, Piece
+
+
+def is_exact(a: Along, loop: For) -> bool:
+    """Whether rounded quotients are the first and the last iteration that write elements of a box:
+    none of them is negative."""
+    first, offset = value_of(loop.lo), value_of(a.offset)
+    return (
+        a.factor > 1
+        and first is not None
+        and first >= 0
+        and offset is not None
+        and 0 <= offset <= a.factor
+    )
+
+
+def apart(e: Expr, first: Expr) -> Expr:
+    """How far a coordinate is from the first one; elements in it may be of any type, which sums in
+    one form know nothing of."""
+    distance = Bin("-", e, first)
+    return distance if any(loads(e)) else simplify(distance)
+
+
+def counts(p: Piece, widths: tuple[int, ...]) -> list[int]:
+    """The most iterations of each loop that write elements of a box."""
+    every = zip(p.along, widths)
+    return [n if a.factor == 1 else n // a.factor + 2 for a, n in every if a.var]
+
+
+def scaled(e: Expr, scale: Fraction, *, up: bool = False) -> Expr:
+    """`e * scale`, rounded down or up, of numbers that are not negative."""
+    out = e if scale.numerator == 1 else Bin("*", e, Const(scale.numerator))
+    if scale.denominator == 1:
+        return out
+    if up:
+        out = Bin("+", out, Const(scale.denominator - 1))
+    return Bin("/", out, Const(scale.denominator))
+
+
+def of_type(e: Expr, type: Scalar, coordinate: Scalar) -> Expr:
+    """A coordinate as the loop of the user has it."""
+    other = max(type.bytes, INT.bytes) != coordinate.bytes and not type.is_unsigned
+    return Cast(type, e) if other else e
