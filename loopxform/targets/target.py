@@ -77,6 +77,9 @@ class Costs:
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
     stencil on its own is computed a row at a time where each unit has `stream_groups` tiles;
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
+    One group of `step_items` work-items runs a loop of the host around nests where none of these
+    has more than `step_iterations` iterations (0: never): it reaches a barrier sooner than the host
+    launches a kernel.
     `units` stands for the compute units of a device where their number is not known."""
 
     segment: int = 32
@@ -108,6 +111,8 @@ class Costs:
     combined_alone: int = 16
     group_results: int = 1024
     short_loop: int = 32
+    step_items: int = 1024
+    step_iterations: int = 4096
     scan_terms: int = 2304
     scan_levels: int = 2
     chained_terms: int = 3840
