@@ -28,6 +28,7 @@ from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.in_step import left_loops
 from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import Tiled, one_nest
 from loopxform.recipes.version_choice import Thresholds, Version, choice
@@ -167,11 +168,19 @@ def _shared(
 def _tiled(nest: Nest, limits: Limits, options: Options) -> Tiled:
     """A nest of one iteration as a group of `step_items` work-items."""
     found, _ = choices(with_guards_inside(nest), "group", limits, kept=False)
-    items = min(limits.costs.step_items, limits.group_size)
-    sizes = {"Tx": items}
-    if any("Ty" in choice.group for choice in found):
-        sizes = {"Ty": items // min(ROW, items), "Tx": min(ROW, items)}
-    return one_nest(nest, sizes, "group", limits, options, strict=True)
+    both = any("Ty" in choice.group for choice in found)
+
+    def tiled(items: int) -> Tiled:
+        wide = min(ROW, items) if both else items
+        sizes = {"Ty": items // wide, "Tx": wide} if both else {"Tx": wide}
+        return one_nest(nest, sizes, "group", limits, options, strict=True)
+
+    costs = limits.costs
+    items = min(costs.step_items, limits.group_size)
+    made = tiled(items)
+    body = resolve(made.function, made.nest.parallel[-1])[0].loop.body
+    repeats = next(left_loops(body, costs.short_loop), None) is not None
+    return tiled(min(items, costs.repeating_items)) if repeats else made
 
 
 def _most(program: Program, nests: Iterable[For]) -> Expr | None:
