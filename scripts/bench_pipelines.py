@@ -42,28 +42,38 @@ def main() -> int:
     p.add_argument("--divide", type=int, default=1, metavar="N", help="sizes by this (1)")
     p.add_argument("--repeat", type=int, default=10, metavar="N", help="calls (10)")
     p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
+    p.add_argument("--rows", nargs="*", default=[], metavar="RxI", help="forms: --fuse-stages")
+    p.add_argument("--blocks", nargs="*", default=[], metavar="YxXxI", help="forms: --tile-stages")
+    p.add_argument("--kernels", action="store_true", help="print the time of each kernel, in us")
     args = p.parse_args()
+    FORMS.update({f"rows {t}": {"fuse_stages": _numbers(t), "tile_stages": ()} for t in args.rows})
+    FORMS.update({f"blocks {t}": {"tile_stages": _numbers(t)} for t in args.blocks})
     spawn = multiprocessing.get_context("spawn")
     lock = spawn.Manager().Lock()
-    jobs = [(name, form, args, lock) for name in args.names or SIZES for form in FORMS]
+    jobs = [(name, f, args, lock) for name in args.names or SIZES for f in FORMS.items()]
     with spawn.Pool(args.jobs) as pool:
         for line in pool.imap(_timed, jobs, chunksize=1):
             print(line, flush=True)
     return 0
 
 
-def _timed(job: tuple[str, str, argparse.Namespace, Any]) -> str:
-    name, form, args, lock = job
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split("x")))
+
+
+def _timed(job: tuple[str, tuple[str, dict[str, Any]], argparse.Namespace, Any]) -> str:
+    name, (form, options), args, lock = job
     routine = lx.load(FOLDER / f"{name}.c")[name]
-    done = routine.offload(limits=args.profile, **FORMS[form])
+    done = routine.offload(limits=args.profile, **options)
     call = done.compile(args.device)
     sizes = {n: v // args.divide if n in ("h", "w") else v for n, v in SIZES[name].items()}
     given = _arguments(routine, sizes)
     with lock:
         times = call.again(args.repeat + 2, **given)[2:]
-        launches = len(call.parts(**given))
+        launches = [time / 1e3 for _, time in call.parts(**given)]
     about = "; ".join(part.about for part in done.parts if part.about)
-    return f"{name:15} {form:13} {min(times) / 1e6:8.4f} ms {launches:3} kernels  {about}"
+    line = f"{name:15} {form:13} {min(times) / 1e6:8.4f} ms {len(launches):3} kernels  {about}"
+    return line + ("\n    us: " + " ".join(f"{t:.1f}" for t in launches) if args.kernels else "")
 
 
 def _arguments(routine: lx.Routine, sizes: dict[str, int | float]) -> dict[str, Any]:

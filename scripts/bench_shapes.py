@@ -37,12 +37,13 @@ def main() -> int:
     parser.add_argument("--least", type=int, default=16)
     parser.add_argument("--most", type=int, default=8192)
     parser.add_argument("--shapes", help="shapes instead of random ones: 64x65536x64,1x8192x8192")
+    parser.add_argument("--double", action="store_true", help="products of doubles")
     parser.add_argument("--json", help="write the ratios of the shapes to this file")
     own, _, more = " ".join(sys.argv[1:]).partition(" -- ")
     args = parser.parse_args(own.split())
     measure.LONGEST = ACCESSES
     shapes = _named(args.shapes) if args.shapes else _random(args)
-    ratios = ratio_of_each(shapes, more.split())
+    ratios = ratio_of_each(shapes, more.split(), "double" if args.double else "float")
     for (m, u, n), (ratio, ours, rate) in sorted(ratios.items(), key=lambda x: x[1][0]):
         print(f"{m:>6} x {u:>6} x {n:>6}  {ratio:6.3f} {ours:9.4f} ms {rate:9.1f} GFLOP/s")
     _print_mean("all", [x for x, *_ in ratios.values()])
@@ -53,14 +54,18 @@ def main() -> int:
     return 0 if len(ratios) == len(shapes) else 1
 
 
-def ratio_of_each(shapes: list[Shape], options: list[str]) -> dict[Shape, tuple[float, ...]]:
+def ratio_of_each(
+    shapes: list[Shape], options: list[str], element: str = "float"
+) -> dict[Shape, tuple[float, ...]]:
     """The time of cuBLAS over ours, our milliseconds, and GFLOP/s."""
     with tempfile.TemporaryDirectory() as folder:
         sizes, report = Path(folder, "sizes"), Path(folder, "report.json")
+        product = Path(folder, "mm.c")
+        product.write_text((CORPUS / "mm.c").read_text().replace("float", element))
         sizes.write_text("".join(f"M={m} U={u} N={n}\n" for m, u, n in shapes))
         words = ["--sizes", str(sizes), "--variants", "auto", "--against", "cublas"]
         words += ["--json", str(report), *options]
-        loopxform(["bench", str(CORPUS / "mm.c"), *words])
+        loopxform(["bench", str(product), *words])
         results = json.loads(report.read_text())["results"]
     ratios = dict[Shape, tuple[float, ...]]()
     for result in results:

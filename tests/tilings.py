@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopxform.ir.nodes import Function
 from loopxform.recipes.tile import tile as with_limits
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe, Tiles
 from loopxform.targets.target import Limits
 

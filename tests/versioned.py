@@ -7,7 +7,7 @@ from dataclasses import replace
 from deriving import c, untiled
 
 from loopxform.recipes.tile import tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options
 from loopxform.targets.target import GENERIC, Costs
 

@@ -4,6 +4,8 @@
     if (beta != 1) c[i] *= beta;
     for (k = 0; k < u; k++) c[i] += t * b[k];           touches c[i] for certain where u >= 1
 
+    for (k = 0; k < u; k++) s += x[row[i]][k];          with float x[rows][u], where rows >= 1
+
 The tile of an array that exists for larger sizes alone cannot be copied for the others, nor can the
 host copy an array of which it is not known whether it is there. The written program asks the sizes,
 and runs the user's loops for smaller ones: these have few iterations then.
@@ -25,7 +27,7 @@ from loopxform.analysis.subscripts_from_zero import with_subscripts_from_zero
 from loopxform.analysis.system import eliminate
 from loopxform.budget import Exhausted, part, within
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Var
-from loopxform.ir.visit import writes
+from loopxform.ir.visit import loops, names, writes
 
 MOST = 8
 """Loops of fewer iterations are left to the host."""
@@ -42,8 +44,8 @@ def with_assumptions(fn: Function, read: Function | None = None) -> Function:
     fn = with_subscripts_from_zero(fn, read)
     read = replace(read, assumes=fn.assumes)
     with suppress(Exhausted, TooHard), within(part(SHARE)):
-        for name in [p.name for p in fn.objects if _is_open(p)]:
-            asked = tuple(e for e in _asked(read, name) if e not in fn.assumes)
+        for p in [p for p in fn.objects if _is_open(p) or _is_named_by_data(read, p)]:
+            asked = tuple(e for e in _asked(read, p) if e not in fn.assumes)
             if asked:
                 fn, read = (replace(x, assumes=(*x.assumes, *asked)) for x in (fn, read))
     return fn
@@ -54,10 +56,22 @@ def _is_open(p: Param) -> bool:
     return p.array and p.shape[0] is None and not (p.tests or p.values)
 
 
-def _asked(fn: Function, array: str) -> tuple[Expr, ...]:
+def _is_named_by_data(fn: Function, p: Param) -> bool:
+    """Whether a matrix has rows of a number that no loop runs to. (Of elements there may be none:
+    sparse rows that are empty.)"""
+    bounds = frozenset(n for s in loops(fn) for e in (s.loop.lo, s.loop.hi) for n in names(e))
+    match p.shape:
+        case (Var(rows), _, *_):
+            return p.array and rows not in bounds
+        case _:
+            return False
+
+
+def _asked(fn: Function, p: Param) -> tuple[Expr, ...]:
+    array, rows = p.name, Bin(">=", p.shape[0], Const(1)) if p.shape[0] is not None else None
     match explain(fn, array):
         case Extent(when=when) if when is not None:
-            asked = tuple(e for e in _conjuncts(when) if _is_least(e, 2))
+            asked = tuple(e for e in _conjuncts(when) if _is_least(e, 2) or e == rows)
             if asked and not _touched(fn, array, when):
                 return asked if _touched(_given(fn, asked), array, when) else ()
         case NoExtent():

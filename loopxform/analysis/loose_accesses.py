@@ -45,7 +45,7 @@ def loose_accesses(fn: Function) -> frozenset[Load]:
                 top = greatest(index, types)
                 if size is None or (top is not None and top < (value_of(size) or 0)):
                     continue
-                if not _is_inside(instance, access, d, size, translator):
+                if not is_inside(instance, access, d, size, translator):
                     out.add(e)
     return frozenset(out)
 
@@ -89,7 +89,7 @@ def _is_certain(fn: Function, instance: Instance, access: Access) -> bool:
     return all(n in known or n.startswith("$") or not n for n in named)
 
 
-def _is_inside(instance: Instance, access: Access, d: int, size: Expr, t: Translator) -> bool:
+def is_inside(instance: Instance, access: Access, d: int, size: Expr, t: Translator) -> bool:
     """Whether a subscript is from 0 up to below the size in all iterations."""
     sizes = t.cases(size)
     if sizes is None or len(sizes) != 1 or sizes[0][1]:

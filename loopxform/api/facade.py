@@ -303,7 +303,7 @@ class Routine(Shown, SourceRoutine):
             warp_tile: Rows and columns of work-items of a warp.
             stages: Tiles in flight from global to local memory.
             async_copies: Whether these are copied without registers.
-            tensor_units: Whether tensor units compute products of doubles.
+            tensor_units: Whether tensor units compute products; None: those of doubles and bytes.
             register_pipeline: Whether registers are filled a step ahead.
             swizzle_groups: Rows of groups that run together, for the caches.
             serpentine: Rows that every other column of elements is computed backwards in.

@@ -20,7 +20,7 @@ from loopxform.floating_point import FloatingPoint
 from loopxform.ir.permitted import permitted
 from loopxform.prepare.invariant_reductions import with_invariant_reductions
 from loopxform.recipes.tile import tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish
 from loopxform.schedule.tiling_options import require_thresholds

@@ -15,7 +15,7 @@ from loopxform.ir.typing import symbols
 from loopxform.model.cost import cost, microseconds
 from loopxform.recipes.candidates import Candidate
 from loopxform.recipes.tile import estimate
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.targets.target import Limits
 
 

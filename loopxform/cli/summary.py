@@ -14,7 +14,7 @@ from loopxform.codegen.plan import Plan
 from loopxform.ir.visit import declared
 from loopxform.model import access_counts
 from loopxform.quotation import Paint, plain
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import KINDS
 
 
@@ -74,11 +74,12 @@ def _launches(plan: Plan) -> Iterator[str]:
         alike.setdefault(tuple(_launch(k)), []).append(k)
     if len(alike) >= MANY:
         yield from _table(list(alike.values()))
-        return
-    for lines, kernels in alike.items():
+    for lines, kernels in alike.items() if len(alike) < MANY else ():
         if len(plan.kernels) > 1:
             yield f"  kernel        {', '.join(k.name for k in kernels)}"
         yield from lines
+    for tile in dict.fromkeys(i.tile for i in plan.tile_products):
+        yield f"  tensor units  {tile.name}: {tile.result}"
 
 
 def _launch(k: KernelPlan) -> Iterator[str]:

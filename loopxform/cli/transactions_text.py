@@ -11,7 +11,7 @@ from loopxform.ir.stand_ins import is_view
 from loopxform.model.coalescing import NOMINAL, Counts, Estimate
 from loopxform.model.layouts import one_each
 from loopxform.recipes.tile import estimate
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import KINDS
 from loopxform.targets.target import Limits
 

@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import assert_never
 
 from loopxform.codegen.literals import PRIMARY, UNARY, Language, Text, const, floating, type_name
-from loopxform.codegen.opencl import halves
+from loopxform.codegen.opencl import halves, quotients
 from loopxform.codegen.row_major import row_major
 from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
 from loopxform.errors import EmitError
@@ -282,6 +282,8 @@ def _binary(e: Bin, d: Dialect) -> Text:
             _as(right, to, d, BINARY["<<"]),
         )
         return f"{parts[0]} {e.op} {parts[1]}", level
+    if e.op == "/" and (quotient := _by_constant(left, right, d)):
+        return quotient, PRIMARY
     bitwise = e.op in ("&", "|", "^", "<<", ">>")
     least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
     same = isinstance(left, Bin) and left.op == e.op
@@ -289,6 +291,16 @@ def _binary(e: Bin, d: Dialect) -> Text:
     if e.op == "*" and _tight(e):
         return f"{parts[0]}*{parts[1]}", level
     return f"{parts[0]} {e.op} {parts[1]}", level
+
+
+def _by_constant(left: Expr, right: Expr, d: Dialect) -> str:
+    """A quotient of floats whose divisor is known; "" where it is none that is written so."""
+    if not isinstance(right, Const) or d.language != "opencl":
+        return ""
+    if common(d.type_of(left), d.type_of(right)) != FLOAT:
+        return ""
+    parts = quotients.constants(float(right.value))
+    return f"{quotients.QUOTIENT}({', '.join((expr(left, d), *parts))})" if parts else ""
 
 
 def _tight(e: Expr) -> bool:

@@ -18,22 +18,17 @@ from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
-from loopxform.codegen.opencl import atomics, describe, halves, look_back
+from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
-from loopxform.codegen.opencl.cooperative_copy import (
-    LOAD,
-    LOAD_WORDS,
-    SPREAD,
-    STORE,
-    STORE_WORDS,
-)
+from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.layout import UNROLL, joined, unbraced
 from loopxform.codegen.opencl.software_pipeline import HIDE
-from loopxform.codegen.opencl.tensor_product import PRODUCT
+from loopxform.codegen.opencl.tensor_product import SPLIT, WORD
+from loopxform.codegen.opencl.vector_moves import LOAD, LOAD_WORDS, STORE, STORE_WORDS
 from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
@@ -45,6 +40,7 @@ from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Expr, Function, Param, Struct
 from loopxform.ir.permitted import permitted
 from loopxform.ir.records import Record
+from loopxform.ir.tensor_tiles import INSTRUCTIONS, Instruction
 from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
@@ -179,9 +175,9 @@ class Plan:
         return (*(e for b in self.buffers for e in b.sizes), *self.launched)
 
     @property
-    def multiplies_tiles(self) -> bool:
-        """Whether kernels have a form for tensor units (the step `tensorise`)."""
-        return any(f"{PRODUCT}_" in k.text for k in self.kernels)
+    def tile_products(self) -> tuple[Instruction, ...]:
+        """What the forms of kernels for tensor units multiply tiles by (the step `tensorise`)."""
+        return _instructions(self.kernels)
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
@@ -230,10 +226,16 @@ def program_plan(
     plain = cexpr.dialect_of(start, "opencl")
     called = routines.texts(start, "opencl")
     text = "\n".join([*called, *(k.text for k in kernels)])
-    helpers = (*halves.helpers(text), *atomics.helpers(text), *look_back.helpers(text))
+    fp = reduce(FloatingPoint.both, every)
+    helpers = (
+        *halves.helpers(text),
+        *atomics.helpers(text),
+        *look_back.helpers(text),
+        *quotients.helpers(text, approximate=fp.approximate),
+    )
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
-        pragmas=_pragmas(fn, reduce(FloatingPoint.both, every)),
+        pragmas=_pragmas(fn, fp),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
         routines=[line for t in (*helpers, *called) for line in t.splitlines()],
         tiles=fn.tiles if alike else (),
@@ -241,7 +243,9 @@ def program_plan(
         vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
         narrow_vectors=_uses(kernels, LOAD_WORDS, STORE_WORDS),
         asynchronous=_uses(kernels, STARTED),
-        tensor=any(f"{PRODUCT}_" in k.text for k in kernels),
+        products=_instructions(kernels),
+        words=_uses(kernels, WORD),
+        splits=_uses(kernels, SPLIT),
         hides=_uses(kernels, HIDE),
         reads=reads,
         turns=turns,
@@ -330,6 +334,11 @@ def _pragmas(fn: Function, fp: FloatingPoint) -> list[str]:
 
 def _contracting(fp: FloatingPoint) -> str:
     return f"#pragma OPENCL FP_CONTRACT {'ON' if fp.contract else 'OFF'}"
+
+
+def _instructions(kernels: Sequence[KernelPlan]) -> tuple[Instruction, ...]:
+    """The products of tiles in the texts of kernels."""
+    return tuple(i for i in INSTRUCTIONS.values() if any(f"{i.macro}(" in k.text for k in kernels))
 
 
 def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:

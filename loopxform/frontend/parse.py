@@ -14,6 +14,7 @@ from loopxform.frontend.pragmas.annotated import require_balance
 from loopxform.frontend.pragmas.data_regions import data_directives
 from loopxform.frontend.pragmas.data_uses import flows
 from loopxform.frontend.syntax.elsewhere import Program, Whole, with_definitions
+from loopxform.frontend.syntax.layouts import layouts
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.text import gnu, languages
@@ -94,7 +95,7 @@ def _parse(
         tree.ast,
         places,
         text=whole.text,
-        plain_layout=gnu.plain_layout(whole.text),
+        layouts=layouts(whole.text),
         strict_aliasing=gnu.strict_aliasing(whole.text, options.flags),
     )
     problems = (*tree.problems, *(e for _, e in lowered.failed))

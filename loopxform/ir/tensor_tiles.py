@@ -4,30 +4,52 @@ Each work-item of a warp has a few elements of the operands and of the result. I
 rows of `wide` neighbours, as `warp-tile` arranges them: `y` says which row, `x` which place in it.
 
     result    rows y, y + high, ...   columns 2*x, 2*x + 1
-    left      rows y, y + high, ...   term x, x + wide, ...
-    right     column y                term x, x + wide, ...
+    left      rows y, y + high, ...   words x, x + wide, ...
+    right     column y                words x, x + wide, ...
 
-(NVIDIA, PTX ISA, "Matrix fragments for mma.m16n8k4, m16n8k8 and m16n8k16 with .f64".)
+A word is what a register holds: `packed` terms, one behind the other. (NVIDIA, PTX ISA, "Matrix
+fragments for mma.m16n8k4, m16n8k8 and m16n8k16 with .f64", "for mma.m16n8k16" with .f16, "for
+mma.m16n8k32" of integers.)
 """
 
 from __future__ import annotations
 
-from loopxform.ir.types import DOUBLE, Scalar
+from collections.abc import Iterable
+from typing import ClassVar
+
+from loopxform.floating_point import FloatingPoint, Level
+from loopxform.ir.types import CHAR, DOUBLE, FLOAT, HALF, INT, SCHAR, UCHAR, UINT, Scalar
 from loopxform.records import record
 
 BANKS = 128
 """Bytes that local memory gives at once."""
 
+FACTORS = {DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8", HALF: "f16", FLOAT: "tf32"}
+SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
+"""Types as instructions call them. Sums are the same modulo 2^32 with a sign or without."""
+
 
 @record
 class TensorTile:
-    """`rows` by `columns` results, each of which `depth` terms are added to, in ascending order,
-    each product and sum rounded once. A warp has `high` by `wide` work-items."""
+    """`rows` by `columns` results of one of the types `sums`, each of which `depth` terms are added
+    to: products of two `operands`. A warp has `high` by `wide` work-items. `needs` is what must be
+    permitted of floating point for the results to be right, `result` what they are. Those are used
+    `by_default` that are right and quick on a device. Where tiles are copied `alone`, the
+    device does it, and operands are read ahead; else work-items do, and make words of what they
+    copy. Units that keep 11 bits of an operand get each as a sum of two, `split`, and compute three
+    products of these."""
 
     rows: int
     columns: int
     depth: int
-    type: Scalar
+    operands: tuple[Scalar, ...]
+    sums: tuple[Scalar, ...]
+    packed: int = 1
+    split: bool = False
+    needs: Level = "contract"
+    result: str = ""
+    by_default: bool = False
+    alone: bool = False
     high: int = 8
     wide: int = 4
 
@@ -37,14 +59,24 @@ class TensorTile:
         return f"{self.rows}x{self.columns}x{self.depth}"
 
     @property
+    def word(self) -> int:
+        """Bytes of a word."""
+        return self.packed * self.operands[0].bytes
+
+    @property
+    def words(self) -> int:
+        """Words that a work-item has of each of its rows, and of its column."""
+        return self.depth // (self.wide * self.packed)
+
+    @property
     def row(self) -> int:
-        """Elements that the banks of local memory give at once."""
-        return BANKS // self.type.bytes
+        """Words that the banks of local memory give at once."""
+        return BANKS // self.word
 
     @property
     def moved(self) -> int:
-        """How many elements further a term has its neighbours in local memory than the one before
-        it, so that those that a warp reads together lie in different banks."""
+        """How many words further a row of local memory has its neighbours than the one before it,
+        so that those that a warp reads together lie in different banks."""
         return self.row // self.wide
 
     @property
@@ -57,7 +89,116 @@ class TensorTile:
         """Columns of the result that a work-item has elements of, neighbours."""
         return self.columns // self.wide
 
+    def permitted(self, fp: FloatingPoint) -> bool:
+        """Whether the results are right where this is permitted."""
+        match self.needs:
+            case "strict":
+                return True
+            case "contract":
+                return fp.contract
+            case "reassociate":
+                return fp.reassociate
+            case "fast":
+                return fp.contract and fp.reassociate and fp.approximate
 
-TENSOR_TILES = {t.name: t for t in (TensorTile(16, 8, 4, DOUBLE),)}
-"""By their names. Those of m16n8k8 and m16n8k16 give the same bits, and were slower on an H100
-(docs/performance.md)."""
+    def multiplies(self, operands: Iterable[Scalar]) -> bool:
+        """Whether numbers of these types are multiplied so."""
+        return all(t in self.operands for t in operands)
+
+
+BYTES = (SCHAR, CHAR, UCHAR)
+IN_ORDER = "as fused multiply-adds in order"
+EXACT = "exact integers"
+ANY_ORDER = "exact products, added in any order and rounded toward 0"
+NEAR = "each result within 3*2^-20*(1 + terms/8) times the sum of its products' magnitudes"
+"""The bound, of numbers that are not subnormal: less than 2^-20 is left of each operand, as much of
+each product, and each of the three sums of 8 terms is taken to lose no more than 2^-20 of the
+magnitudes of what it adds. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
+cores", 2021.)"""
+
+TENSOR_TILES = {
+    t.name: t
+    for t in (
+        TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True, result=IN_ORDER, by_default=True),
+        TensorTile(
+            16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT, by_default=True
+        ),
+        TensorTile(16, 8, 16, (HALF,), (FLOAT,), packed=2, needs="reassociate", result=ANY_ORDER),
+        TensorTile(16, 8, 8, (FLOAT,), (FLOAT,), split=True, needs="fast", result=NEAR),
+    )
+}
+"""By their names. Those of m16n8k8 and m16n8k16 of doubles give the same bits, and were slower on
+an H100 (docs/performance.md)."""
+
+
+@record
+class Instruction:
+    """The product of tiles of two types of numbers."""
+
+    tile: TensorTile
+    left: Scalar
+    right: Scalar
+
+    CONSTRAINTS: ClassVar[dict[str, str]] = {"f64": "d", "s32": "r", "f32": "f"}
+
+    @property
+    def macro(self) -> str:
+        """`LX_MMA_16_8_32_S8_U8`."""
+        t, kinds = self.tile, dict.fromkeys(FACTORS[x] for x in self.tile.operands)
+        names = (FACTORS[self.left], FACTORS[self.right]) if len(kinds) > 1 else ()
+        return "_".join(["LX_MMA", *map(str, (t.rows, t.columns, t.depth)), *names]).upper()
+
+    @property
+    def text(self) -> str:
+        """`mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 { %0, %1, %2, %3}, { %4, %5}, ...;`."""
+        t, total = self.tile, SUMS[self.tile.sums[0]]
+        kinds = f"{total}.{FACTORS[self.left]}.{FACTORS[self.right]}.{total}"
+        head = f"mma.sync.aligned.m{t.rows}n{t.columns}k{t.depth}.row.col.{kinds}"
+        groups, first = list[str](), 0
+        for names in (self.results, self.lefts, self.rights):
+            places = ", ".join(f"%{first + n}" for n in range(len(names)))
+            groups.append(f"{{ {places}}}")
+            first += len(names)
+        return f"{head} {', '.join((*groups, groups[0]))};"
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Names of the results of a work-item, by rows."""
+        return _names("c", self.tile.own_rows * self.tile.own_columns)
+
+    @property
+    def lefts(self) -> tuple[str, ...]:
+        """Names of its words of the left operand: the first of each row, the second of each."""
+        return _names("a", self.tile.own_rows * self.tile.words)
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """Names of its words of the right operand."""
+        return _names("b", self.tile.words)
+
+    @property
+    def sum_constraint(self) -> str:
+        """The kind of register of a result."""
+        return self.CONSTRAINTS[SUMS[self.tile.sums[0]]]
+
+    @property
+    def word_constraint(self) -> str:
+        """The kind of register of a word."""
+        return "r" if self.tile.word == 4 else self.sum_constraint
+
+
+def _names(letter: str, count: int) -> tuple[str, ...]:
+    return tuple(f"{letter}{n}" for n in range(count))
+
+
+def _instructions() -> Iterable[Instruction]:
+    for tile in TENSOR_TILES.values():
+        kinds = tuple({FACTORS[t]: t for t in reversed(tile.operands)}.values())[::-1]
+        yield from (Instruction(tile, left, right) for left in kinds for right in kinds)
+
+
+INSTRUCTIONS = {i.macro: i for i in _instructions()}
+"""By their macros."""
+
+OF_TEXT = {i.text: i for i in INSTRUCTIONS.values()}
+"""By what they are in PTX."""

@@ -9,14 +9,14 @@ automatic loop tiling.)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from math import prod
 
 from loopxform.analysis.invariance import Invariance, Read, invariance
 from loopxform.ir.affine import poly
-from loopxform.ir.nodes import For
+from loopxform.ir.nodes import Assign, For, If, Stmt, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import names
@@ -62,7 +62,8 @@ class Stage:
     tiled loops that are spread over work-items to which it is invariant, `kept` those over the
     elements of a work-item; `fast` is the dimension of the box that lies fastest in the copy,
     `across` that neighbours do not read along it. Its elements have that type, `converted` if it is
-    not the array's. Its rows are `moved` for tensor units, in place of being padded."""
+    not the array's, which is `source`. Its rows are `moved` for tensor units, in place of being
+    padded."""
 
     array: str
     loop: str
@@ -76,6 +77,7 @@ class Stage:
     type: Scalar
     scalars: frozenset[str]
     converted: bool = False
+    source: Scalar | None = None
     across: bool = False
     moved: bool = False
 
@@ -238,10 +240,22 @@ class Facts:
         return bool(over) and not BoundingBox(loop.var, over).check(fn)
 
     def _scalars(self, r: Read) -> frozenset[str]:
-        """Names in the subscripts that the nest itself computes."""
+        """Names in the subscripts that the nest itself computes, and those these are made of."""
         loops = {*self.nest.parallel, *(x.var for x in r.loops)}
-        found = frozenset(n for i in r.index for n in names(i))
-        return (found & frozenset(self.invariance.values)) - loops
+        own = frozenset(self.invariance.values) - loops
+        found, more = frozenset[str](), frozenset(n for i in r.index for n in names(i)) & own
+        while more - found:
+            found |= more
+            more = frozenset(n for x in found for n in self._made_of.get(x, ())) & own
+        return found
+
+    @cached_property
+    def _made_of(self) -> Mapping[str, frozenset[str]]:
+        """What is read where each scalar of the nest is set, and by the conditions around."""
+        out: dict[str, frozenset[str]] = {}
+        for name, used in _settings(self.nest.innermost.body, frozenset()):
+            out[name] = out.get(name, frozenset()) | used
+        return out
 
     def _together(self, a: Read, b: Read) -> bool:
         """Whether one box serves both: they differ by numbers only, in the same loops."""
@@ -279,7 +293,9 @@ class Facts:
         )
         kind = read_as(fn, (self.nest.outermost,), first.array)
         often = stage.reuse(dict.fromkeys(NAMES, 8)) >= OFTEN
-        return replace(stage, type=kind, converted=True) if kind != stage.type and often else stage
+        if kind == stage.type or not often:
+            return stage
+        return replace(stage, type=kind, converted=True, source=stage.type)
 
     def _counts(self, r: Read, dims: tuple[Dim, ...]) -> dict[str, Factors]:
         """How many values each loop takes while a copy is in use."""
@@ -309,3 +325,18 @@ class Facts:
         for factors in self._inside(r, self.home(r)).values():
             found += factors
         return tuple(found)
+
+
+def _settings(
+    body: tuple[Stmt, ...], around: frozenset[str]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """The scalars that statements set, and the names in what they say and in the conditions around
+    them."""
+    for s in body:
+        match s:
+            case Assign(Var(name), value):
+                yield name, names(value) | around
+            case If(cond, then, orelse):
+                yield from _settings((*then, *orelse), around | names(cond))
+            case For():
+                yield from _settings(s.body, around)

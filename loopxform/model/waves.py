@@ -38,12 +38,12 @@ VECTORS = "vectors"
 @record
 class Tiling:
     """Sizes, the shape of tiles that they make, the buffers of a tile where it is copied by the
-    device on its own, and whether `tensor` units compute it."""
+    device on its own, and by which product of tiles `tensor` units compute it, if any."""
 
     sizes: dict[str, int]
     shape: Shape
     buffers: int = 1
-    tensor: bool = False
+    tensor: str = ""
 
     @property
     def chunk(self) -> int:
@@ -56,7 +56,7 @@ class Tiling:
         """`16x16 8x8`, as the profiles of devices have it: work-items and their elements."""
         group, kept = (f"{self.sizes[y]}x{self.sizes[x]}" for y, x in (("Ty", "Tx"), ("Ry", "Rx")))
         more = f" async {self.buffers}" if self.buffers > 1 else ""
-        more += " tensor" if self.tensor else ""
+        more += f" tensor {self.tensor}" if self.tensor else ""
         return f"{group} {kept}{more}" + (f" chunk {self.chunk}" if self.chunk else "")
 
     @property
@@ -112,16 +112,16 @@ def packed_shapes(
 
 
 def tensor_shapes(
-    choice: Choice, demand: Demand, limits: Limits, loops: tuple[str, ...]
+    choice: Choice, demand: Demand, limits: Limits, loops: tuple[str, ...], product: str
 ) -> list[Tiling]:
-    """The shapes of tiles that tensor units compute, the largest first; none where the device is
-    not known to have such units. Those that do not fit are left out."""
-    found = []
-    for text in limits.tensor_tiles if limits.compute_units else ():
+    """The shapes of tiles that tensor units compute by a product of tiles, the largest first; none
+    where the device is not known to have such units. Those that do not fit are left out."""
+    found, shapes = list[Tiling](), dict(limits.tensor_tiles).get(product, ())
+    for text in shapes if limits.compute_units else ():
         items, elements, terms = (tuple(map(int, x.split("x"))) for x in text.split())
         sizes = dict(zip(("Ty", "Tx", "Ry", "Rx", "Tk"), (*items, *elements, terms[0])))
         if not replace(demand, buffers=terms[1]).broken(sizes, limits):
-            found.append(Tiling(sizes, _shape(choice, sizes, loops), terms[1], tensor=True))
+            found.append(Tiling(sizes, _shape(choice, sizes, loops), terms[1], product))
     return timed(found, limits)
 
 

@@ -43,7 +43,7 @@ from loopxform.recipes.nested_versions import (
 )
 from loopxform.recipes.scan_versions import has_running_values
 from loopxform.recipes.sink import sink
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, choice
 from loopxform.recipes.versions import REFUSALS, is_counted
 from loopxform.records import record

@@ -55,7 +55,8 @@ from loopxform.recipes.contraction import in_one_product
 from loopxform.recipes.deriving import Work, with_numbers
 from loopxform.recipes.nested_versions import nest_with_groups
 from loopxform.recipes.one_row import in_one_row
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.profile import PROFILES

@@ -18,7 +18,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.offload.pipeline_plan import PipelinePlan
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.schedule.offload_options import TileChoice
 from loopxform.schedule.params import Options

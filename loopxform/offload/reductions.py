@@ -18,6 +18,7 @@ from math import prod
 from loopxform.analysis.context import always
 from loopxform.analysis.running import Scan, scan_of
 from loopxform.analysis.verdict import LoopVerdict, judge
+from loopxform.errors import Obstacle
 from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, For, Function, Load, Stmt
@@ -77,7 +78,7 @@ def in_parts(program: Program, s: For) -> bool:
         return False
     problems = Rfactor(s.var, "1", allowed).check(w.fn)
     if problems:
-        program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
+        program.hints[s.var] = _hint(problems[0])
         return False
     return _combined(program, w, s, allowed, reason(verdict, program.sought))
 
@@ -123,7 +124,7 @@ def _by_element(program: Program, s: For, verdict: LoopVerdict, allowed: str) ->
     step = AtomicUpdates(s.var, allowed)
     refused = step.refused(program.fn, resolve(program.fn, s.var)[0]) or step.check(program.fn)
     if refused:
-        program.hints[s.var] = f"{refused[0].message} ({refused[0].remedy})"
+        program.hints[s.var] = _hint(refused[0])
         return False
     if not any(r.fixed for r in verdict.reductions):
         return False
@@ -139,7 +140,7 @@ def _by_element(program: Program, s: For, verdict: LoopVerdict, allowed: str) ->
         if v.var not in known and v.depth == verdict.depth and scalars:
             problems = Rfactor(v.var, "1", allowed).check(after.function)
             if problems:
-                program.hints[s.var] = f"{problems[0].message} ({problems[0].remedy})"
+                program.hints[s.var] = _hint(problems[0])
                 return False
     program.derivation = after
     return True
@@ -263,3 +264,9 @@ def _is_long(program: Program, s: Stmt) -> bool:
     short = program.costs.short_loop
     held = (x for _, x in walk((s,)) if isinstance(x, For))
     return any(_known_trips(x, short) > short for x in held)
+
+
+def _hint(problem: Obstacle) -> str:
+    """What stands in the way, and a remedy; of a loop on data its reason says both."""
+    on_data = problem.code == "LX112"
+    return "" if on_data else f"{problem.message} ({problem.remedy})"

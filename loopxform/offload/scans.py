@@ -93,7 +93,10 @@ def _no_scan(program: Program, s: For) -> str:
 
 
 def _hint(why: Obstacle, found: RunningLoop) -> str:
-    """What stands in the way, of arrays where scalars have taken their place."""
+    """What stands in the way, of arrays where scalars have taken their place; of a loop on data its
+    reason says so."""
+    if why.code == "LX112":
+        return ""
     message = why.message
     for scalar, array in found.carried:
         message = message.replace(f"'{scalar}'", f"'{array}'")

@@ -116,8 +116,9 @@ def single(program: Program, run: tuple[tuple[Path, Stmt], ...]) -> None:
     """Statements that follow one another, as a nest of one iteration."""
     first, last = run[0][0], run[-1][0]
     name = fresh(program.fn, "once")
-    origin = next((s.origin.loc for _, s in run if s.origin.loc), None)
     every = list(_outermost(s for _, s in run))
+    places = (s.origin.loc for s in (*every, *(s for _, s in run)))
+    origin = next((loc for loc in places if loc), None)
     held = tuple(s.var for s in every if not is_while(s))
     reasons = dict.fromkeys(_reason(program, s) for s in every if not has_few_iterations(s))
     w = Work(program.derivation.titled("What one work-item runs in order"), {})

@@ -22,7 +22,8 @@ from loopxform.offload.reductions import has_room
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.scan import along
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import KINDS
 from loopxform.targets.target import Limits
 from loopxform.transforms import ChainChunks, possible

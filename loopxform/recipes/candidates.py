@@ -23,7 +23,7 @@ from loopxform.recipes import fitting
 from loopxform.recipes.latency_hiding import wanted
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, SELDOM, choices
 from loopxform.recipes.tile import estimate
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, RECIPES, Recipe
 from loopxform.targets.target import Limits

@@ -16,7 +16,8 @@ from loopxform.recipes.deriving import Work
 from loopxform.recipes.group_reduction import in_group
 from loopxform.recipes.registry import choices
 from loopxform.recipes.split_k import combined, split_reduction
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
 

@@ -36,7 +36,8 @@ from loopxform.recipes.deriving import Work
 from loopxform.recipes.latency_hiding import wanted
 from loopxform.recipes.other_forms import in_its_place
 from loopxform.recipes.relayout_kernels import mapped_copy
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.targets.target import Limits

@@ -13,13 +13,14 @@ from loopxform.ir.nodes import Bin, Expr, Function
 from loopxform.ir.visit import perfect_nest, resolve
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.row_tiles import RowTiles
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.versions import is_counted, times
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 
 IN_LOCAL_MEMORY = "groups, arrays in local memory"
 ONE_PASS = "groups, one pass for largest elements and sums"
+IN_CHUNKS = "groups, sums in chunks in local memory"
 IN_STEP = ("large arrays", "arrays", "small arrays")
 """What groups have in local memory whose work-items sum up in step: the fewer run at a time, the
 more."""
@@ -33,7 +34,8 @@ class Grouped:
     `alone` where that is all there is; the `label` of that version. `little` is the nest for
     smaller arrays, of which more groups run at a time. `rows` are the nest with so many `words` of
     rows in the registers of a work-item, the shortest first, `tiles` it with a group for several
-    of them, `once` it in one pass for the largest element of a row and a sum of exponentials."""
+    of them, `once` it in one pass for the largest element of a row and a sum of exponentials,
+    `chunked` it with sums in chunks, for rows of any length."""
 
     tiled: Tiled
     outer: Expr
@@ -49,6 +51,7 @@ class Grouped:
     words: int = 0
     tiles: tuple[RowTiles, ...] = ()
     once: Tiled | None = None
+    chunked: Grouped | None = None
 
     @property
     def least_in_registers(self) -> int | None:
@@ -69,6 +72,7 @@ class Grouped:
         few = {} if self.little is None else self.little.kinds
         local = {} if self.local is None else {self.label: self.local}
         local |= {} if self.once is None else {ONE_PASS: self.once}
+        local |= {} if self.chunked is None else {IN_CHUNKS: self.chunked.tiled}
         return {**few, "groups": self.tiled, **local, **rows}
 
 

@@ -13,6 +13,7 @@ from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.model.choice import Choice
 from loopxform.model.cost import packing
 from loopxform.recipes.deriving import Loops, Work
+from loopxform.recipes.tensor_units import tensor_tile
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
@@ -27,9 +28,6 @@ from loopxform.transforms import (
 from loopxform.transforms.latency.vectors import Found, copies, widest
 from loopxform.transforms.mapping.tensorise import tile_product
 
-TENSOR_TILE = "16x8x4"
-"""The product of tiles that doubles are multiplied by."""
-
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
@@ -40,9 +38,12 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         options = replace(options, index=index if options.index is None else options.index)
     if not choice.has("register tile"):
         return options
-    if options.tensor_units:
-        tile = TENSOR_TILES[TENSOR_TILE]
+    tile = tensor_tile(choice, options) if options.tensor_units else None
+    if tile is not None:
         options = replace(options, warp_tile=(tile.high, tile.wide), block_cyclic=tile.own_columns)
+        if not tile.alone:
+            ahead, pad = options.register_pipeline or False, options.pad is not False
+            options = replace(options, register_pipeline=ahead, pad=pad)
     return replace(
         options,
         vector=limits.vector_width if options.vector is None else options.vector,
@@ -53,12 +54,13 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
 
 
 def in_registers(
-    options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int]
+    options: Options, limits: Limits, choice: Choice, sizes: Mapping[str, int], *, guarded: bool
 ) -> Options:
     """The options, with what they leave open as register tiles of these sizes have it best: how
-    many rows they are walked in, whether they are read ahead, and whether partial tiles are padded:
-    in small groups, of words of 4 bytes at most, the registers of an epilogue would leave room for
-    fewer groups (docs/performance.md)."""
+    many rows they are walked in (none where terms are `guarded`: the bounds that follow from that
+    take the registers), whether they are read ahead, and whether partial tiles are padded: in small
+    groups, of words of 4 bytes at most, the registers of an epilogue would leave room for fewer
+    groups (docs/performance.md)."""
     if not choice.has("register tile"):
         return options
     elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)
@@ -67,6 +69,7 @@ def in_registers(
     ahead = few and words and elements > limits.costs.few_elements
     columns = sizes.get("Ry", 1) >= limits.serpentine and (ahead or not few)
     rows = limits.serpentine if columns else min(2, limits.serpentine)
+    rows = 0 if guarded else rows
     padded = few and words and (options.stages or 1) > 1
     return replace(
         options,
@@ -118,7 +121,8 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if options.tensor_units:
         w.stage("Products by tensor units")
         for path in [s.path for s in _loops(w, nest) if tile_product(s.loop) is not None]:
-            w.attempt(Tensorise(w.ref(path), TENSOR_TILE))
+            tiles = [t for t in TENSOR_TILES.values() if t.permitted(options.fp)]
+            any(w.attempt(Tensorise(w.ref(path), t.name)) for t in tiles)
 
 
 def _at_once(w: Work, nest: Path, width: int) -> int:

@@ -56,7 +56,9 @@ from loopxform.recipes.in_step import (
 from loopxform.recipes.one_pass import in_one_pass
 from loopxform.recipes.register_versions import in_registers
 from loopxform.recipes.row_tiles import in_row_tiles
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.summed_chunks import in_summed_chunks, of_summed_chunks
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, filling, time_text, times
 from loopxform.schedule.params import Options
@@ -229,7 +231,8 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
             found = replace(made, label=label if made.fits else IN_LOCAL_MEMORY, little=found)
             if not made.fits:
                 break
-    return found
+    longer = in_summed_chunks(nest, limits, options) if found and found.fits else None
+    return found if found is None else replace(found, chunked=longer)
 
 
 def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Grouped | None:
@@ -307,6 +310,8 @@ def versions_of(
             longer = (x for x in found.rows if longest(x.fits) >= least)
             versions += [_of_rows(x, rows, limits) for x in longer]
             versions += _groups(found, (*guard, *asked), limits)
+        if found.chunked is not None:
+            versions.append(of_summed_chunks(found.chunked, guard, limits))
     if flat is not None:
         about = "around each of the parallel loops inside"
         versions.append(Version("flat", about, flat, tuple(guard)))

@@ -13,7 +13,8 @@ from loopxform.ir.visit import resolve
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.grouped_nest import Grouped
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.versions import REFUSALS, time_of
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits

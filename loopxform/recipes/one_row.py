@@ -22,7 +22,8 @@ from loopxform.ir.visit import declared, loads, perfect_nest, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.other_forms import in_its_place
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import Assume, Coalesce, Unfold, possible

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from loopxform.ir.visit import names
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import NO_REUSE, Question
 from loopxform.recipes.staged_tiles import StagedTiles, neighbours, one_parallel
@@ -28,5 +29,8 @@ class OneSided(StagedTiles):
 
 
 def _varied(facts: Facts, y: str, x: str) -> bool:
-    """Whether a read of a reduction is invariant to y and varies with x."""
-    return any(x in r.varies for r in facts.invariant(y))
+    """Whether a read of the innermost reductions is invariant to y and varies with x, other than by
+    values that the nest computes: neighbours read anywhere then."""
+    deepest = max((len(r.loops) for r in facts.reduced), default=0)
+    found = (r for r in facts.invariant(y) if len(r.loops) == deepest)
+    return any(x in names(i) for r in found for i in r.index)

@@ -11,7 +11,7 @@ from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Expr
 from loopxform.ir.visit import names
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.transforms import Derivation, Dispatch, Variant, with_tiles
 
 

@@ -27,7 +27,8 @@ from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.bounded_arrays import longest
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.row_registers import REGISTER
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.versions import REFUSALS
 from loopxform.records import record
 from loopxform.schedule.params import Options

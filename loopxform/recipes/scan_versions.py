@@ -34,7 +34,8 @@ from loopxform.recipes.nested_versions import WITHOUT_REUSE
 from loopxform.recipes.running_loop import converted_loop
 from loopxform.recipes.scan_rows import stays_in_order
 from loopxform.recipes.split_scan import in_chunks
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, all_terms, parallelism
 from loopxform.records import record

@@ -24,7 +24,8 @@ from loopxform.ir.visit import declared, loops, perfect_nest, reads, resolve, wr
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.versions import REFUSALS
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits

@@ -41,9 +41,12 @@ class StagedTiles(ABC):
         """The tiled loops, outermost first, or why there are none."""
 
     def match(self, question: Question) -> Choice | str:
-        facts, dims = question.facts, self.dims(question)
-        if isinstance(dims, str):
-            return dims
+        dims = self.dims(question)
+        return dims if isinstance(dims, str) else self._choice(question, dims)
+
+    def _choice(self, question: Question, dims: tuple[Dim, ...]) -> Choice | str:
+        """The choice that tiles these loops, or why there is none."""
+        facts = question.facts
         stages = tuple(s for s in facts.stages(dims) if self._pays(s, dims, question))
         if not stages and not self.unstaged:
             return _nothing_staged(facts, dims)

@@ -7,7 +7,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Function, Var
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import declared, loads, resolve, stmt_exprs, walk
+from loopxform.ir.visit import declared, loads, loops_around, resolve, stmt_exprs, walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Facts, Stage, Staged, small_trips
 from loopxform.prepare.parallel_band import Nest
@@ -78,8 +78,10 @@ def read_in_vectors(w: Work, choice: Choice, loop: str, width: int) -> tuple[str
 
 def _walked(fn: Function, loop: str) -> list[str]:
     """Tiles of which every work-item reads the same element in an iteration of the loop, the next
-    one in the next."""
+    one in the next; none where the whole group runs the loop in step."""
     (site,) = resolve(fn, loop)
+    if not any(x.level and x.level.kind == "group" for x in loops_around(fn, site.path)):
+        return []
     local = [n for n, d in declared(fn.body).items() if d.space is Space.LOCAL]
     read = [x for _, s in walk(site.loop.body) for e in stmt_exprs(s) for x in loads(e)]
     indices = {n: {x.index for x in read if x.array == n} for n in local}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from loopxform.model.choice import Choice
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import NO_REUSE, Question
 from loopxform.recipes.staged_tiles import StagedTiles, neighbours, strided
@@ -26,6 +27,19 @@ class Strip(StagedTiles):
             return NO_REUSE
         x = neighbours(facts, list(parallel))
         loop = x if x in along or not along else along[-1]
+        return self._of(loop, question)
+
+    def match(self, question: Question) -> Choice | str:
+        """Along the loop of the neighbours, or, where nothing can be staged for these, along one
+        that has use for what is staged (seed 004: boxes that data name)."""
+        choice, facts = super().match(question), question.facts
+        others = (p for p in reversed(facts.nest.parallel) if facts.invariant(p))
+        found = (self._choice(question, self._of(p, question)) for p in others)
+        if isinstance(choice, str):
+            return next((c for c in found if isinstance(c, Choice)), choice)
+        return choice
+
+    def _of(self, loop: str, question: Question) -> tuple[Dim, ...]:
         return (Dim(loop, "Tx", "Rx" if question.kept else ""),)
 
 

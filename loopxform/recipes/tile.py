@@ -23,7 +23,8 @@ from loopxform.recipes.deriving import with_numbers
 from loopxform.recipes.nested_versions import with_groups
 from loopxform.recipes.one_row import in_one_row
 from loopxform.recipes.relayout_kernels import in_layouts, mapped_copy
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.uneven_versions import in_versions
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.profile import PROFILES

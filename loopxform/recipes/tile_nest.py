@@ -9,20 +9,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from loopxform.analysis.invariance import Read
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Function
-from loopxform.ir.visit import perfect_nest
+from loopxform.ir.nodes import For, If
+from loopxform.ir.visit import names, perfect_nest, walk
 from loopxform.model.choice import Choice
-from loopxform.model.resources import Demand, demand
-from loopxform.model.reuse import Staged
+from loopxform.model.resources import demand
 from loopxform.model.tile_shapes import Shape, quickest
 from loopxform.model.waves import Tiling, filled, shapes, split_shapes, tensor_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
 from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.indexed_arrays import in_local_columns
 from loopxform.recipes.latency_hiding import in_registers, wanted
 from loopxform.recipes.operand_packing import (
     PackedOperands,
@@ -33,7 +32,14 @@ from loopxform.recipes.private_arrays import in_item_registers
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
-from loopxform.recipes.tensor_units import by_tensor_units, is_tensorised, multiplies_tiles
+from loopxform.recipes.tensor_units import (
+    as_multiplied,
+    by_tensor_units,
+    is_tensorised,
+    multiplied,
+    tensor_tile,
+)
+from loopxform.recipes.tiled import Fitted, Tiled
 from loopxform.recipes.variants import (
     ALWAYS,
     Draft,
@@ -45,55 +51,12 @@ from loopxform.recipes.variants import (
     variants,
     when_quickest,
 )
-from loopxform.records import record
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, possible
+from loopxform.transforms import possible
 from loopxform.transforms.edges.bounds import trip_count
 
 T = TypeVar("T")
-
-
-@record
-class Fitted:
-    """What a tiled nest needs of a device, and which defaults were reduced, and why."""
-
-    needs: Demand
-    reduced: tuple[str, ...]
-
-
-@record
-class Tiled:
-    """The derivation, the choice that was possible with its tile sizes for the nest, what was
-    staged, what is read into registers from global memory, and why not another choice; the arrays
-    that are read from a copy in another layout, with the names of the copies; the nest before that,
-    where its reduction is not split. `rest` are the nests that follow, where the loops of the
-    user's nest became several. `fitted` says why the sizes are what they are, `group` which
-    loop runs over the groups, the outermost of them. The recipe may be one that the user `asked`
-    for; others come before it that fit, but have a step that is `refused`, for what reason."""
-
-    derivation: Derivation
-    choice: Choice
-    sizes: dict[str, int]
-    nest: Nest
-    staged: tuple[Staged, ...] = ()
-    kept: tuple[Read, ...] = ()
-    reason: str = ""
-    copied: tuple[tuple[str, str], ...] = ()
-    plain: Nest | None = None
-    rest: tuple[Tiled, ...] = ()
-    fitted: Fitted | None = None
-    group: str = ""
-    asked: bool = False
-    refused: tuple[tuple[Recipe, str], ...] = ()
-
-    @property
-    def function(self) -> Function:
-        return self.derivation.function
-
-    @property
-    def recipe(self) -> Recipe:
-        return self.choice.recipe
 
 
 def one_nest(
@@ -122,8 +85,8 @@ def one_nest(
         done = tiled() if strict else possible(tiled, TransformError)
         if isinstance(done, Tiled):
             return replace(done, asked=recipe is not None, refused=refused)
-        problem = done.message
-        refused = (*refused, (choice.recipe, problem))
+        problem = done.message if strict else done.obstacles[0].message
+        refused = (*refused, (choice.recipe, done.message))
     if strict:
         help = "leave out the recipe: the nest is mapped with one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
@@ -215,10 +178,12 @@ def _in_shapes(
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
     """The nest in tiles that tensor units compute, in several shapes where sizes are not known;
     None where they cannot, or the profile has none."""
-    if not multiplies_tiles(nest, choice, asked):
+    tile = multiplied(nest, choice, asked)
+    if tile is None:
         return None
+    choice = as_multiplied(choice, replace(asked, tensor_units=True))
     alone, needs = nest.alone(), demand(nest, choice, moved=True)
-    found, counts = tensor_shapes(choice, needs, limits, nest.parallel), trips(nest)
+    found, counts = tensor_shapes(choice, needs, limits, nest.parallel, tile.name), trips(nest)
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     known = [n for n in counts.values() if n is not None]
     if found and len(known) == len(counts):
@@ -226,8 +191,9 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
         found, when = [found[quickest(*times, known_iterations(nest))]], [()]
     if not found or when is None:
         return None
+    ways = [by_tensor_units(asked, tile, t.buffers) for t in found]
     done = possible(
-        lambda: [_in_registers(alone, t.sizes, limits, by_tensor_units(asked, t)) for t in found],
+        lambda: [_in_registers(alone, t.sizes, limits, way) for t, way in zip(found, ways)],
         *(TransformError, LimitError, UnsupportedC),
     )
     if isinstance(done, LoopxformError) or not all(is_tensorised(x.derivation) for x in done):
@@ -236,7 +202,7 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
         Draft(f"{t.label}, tensor units", d.derivation, d.group, cost=t.shape.cost)
         for d, t in zip(done, found)
     ]
-    options = wanted(by_tensor_units(asked, found[0]), limits, done[0].choice)
+    options = wanted(ways[0], limits, done[0].choice)
     derivation = dispatched(nest, variants(drafts, options, when))
     return replace(done[0], derivation=derivation, nest=nest)
 
@@ -328,7 +294,7 @@ def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options:
     """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
     found, problem = choices(inside, "register", limits, kept=sizes["Rx"] > 1, few=False)
-    for choice in found:
+    for choice in (as_multiplied(c, options) for c in found):
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
         done = possible(partial(_copied, choice, mapped), TransformError)
@@ -348,6 +314,7 @@ def _apply(
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
     copying = copies_pay(nest, limits) if options.pack is None else None
+    choice = as_multiplied(choice, options)
     options = wanted(options, limits, choice)
     done = _mapped(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):
@@ -366,11 +333,12 @@ def _mapped(
     reason: str = "",
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit."""
-    needs = demand(nest, choice, options.stages or 1, moved=bool(options.tensor_units))
+    units = bool(options.tensor_units) and tensor_tile(choice, options) is not None
+    needs = demand(nest, choice, options.stages or 1, moved=units)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))
     fitting.require(sizes, choice.names, needs, limits)
-    options = in_registers(options, limits, choice, sizes)
+    options = in_registers(options, limits, choice, sizes, guarded=_has_guards(nest))
     tiles = {n: sizes[n] for n in choice.names if n not in nest.taken}
     w = Work(nest.derivation.with_tiles(tiles), sizes)
     used = {n: sizes[n] for n in choice.names}
@@ -378,6 +346,7 @@ def _mapped(
     if isinstance(mapped, Uncopied):
         return mapped
     in_item_registers(w, limits)
+    in_local_columns(w, limits)
     text = "; ".join(x for x in (reason, mapped.remark) if x)
     fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
     return Tiled(
@@ -391,6 +360,13 @@ def _mapped(
         fitted=fitted,
         group=mapped.group,
     )
+
+
+def _has_guards(nest: Nest) -> bool:
+    """Whether parallel iterations decide which terms of a sum there are, as in a triangle."""
+    inside = (s for _, s in walk(nest.innermost.body) if isinstance(s, For))
+    guards = (g for s in inside for g in s.body if isinstance(g, If))
+    return any(names(g.cond) & set(nest.parallel) for g in guards)
 
 
 def trips(nest: Nest) -> dict[str, int | None]:

@@ -19,7 +19,8 @@ from loopxform.ir.visit import perfect_nest
 from loopxform.model.saturation import filling_items
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes import scan_versions
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.uneven import pays
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.recipes.versions import REFUSALS, is_counted, times

@@ -12,7 +12,8 @@ from dataclasses import replace
 from loopxform.errors import LoopxformError
 from loopxform.ir.visit import perfect_nest
 from loopxform.prepare.parallel_band import Nest, sequential
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import AtomicUpdates, Parallelise, possible

@@ -51,7 +51,8 @@ from loopxform.model.saturation import busy_items, filling_groups, filling_items
 from loopxform.prepare.parallel_band import Nest, sequential, with_guards_inside
 from loopxform.recipes.chunks import in_chunks
 from loopxform.recipes.registry import choices
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.updated_rows import in_any_order
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record

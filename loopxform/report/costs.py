@@ -13,7 +13,7 @@ from loopxform.model import access_counts
 from loopxform.model.coalescing import NOMINAL
 from loopxform.model.cost import Cost, balance, microseconds
 from loopxform.recipes.candidates import Candidate, candidates
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.report.facts import Table
 from loopxform.report.roofline import Point, Roof, drawn

@@ -13,7 +13,7 @@ from loopxform.floating_point import PERMITTED
 from loopxform.ir.permitted import permitted
 from loopxform.ir.typing import symbols
 from loopxform.offload.program_state import Part
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.report.costs import Costs
 from loopxform.report.facts import Gain
 from loopxform.report.mapping import Became, Wanted, became

@@ -21,7 +21,7 @@ from loopxform.ir.visit import walk
 from loopxform.model.blocks import SIZE
 from loopxform.offload.pipeline_plan import PlannedKernel
 from loopxform.offload.program_state import Part
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.report import costs, derivations, facts, kernels, pipeline_picture, tile_picture
 from loopxform.report.costs import Costs

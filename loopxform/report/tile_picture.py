@@ -8,7 +8,7 @@ from math import prod
 
 from loopxform.model.footprint import Width
 from loopxform.model.reuse import Dim, Staged
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.report import svg
 from loopxform.report.names import counted_loops

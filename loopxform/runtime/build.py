@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from loopxform.codegen.host.runtime import tensor_probe
+from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.errors import DeviceError
 from loopxform.floating_point import Division
+from loopxform.ir.tensor_tiles import Instruction
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
 
 NV_VERBOSE = "-cl-nv-verbose"
@@ -43,19 +44,19 @@ def options_for(
     device: DeviceInfo,
     *extra: str,
     division: Division = "rounded",
-    tiles: bool = False,
+    tiles: tuple[Instruction, ...] = (),
     verbose: bool = False,
 ) -> tuple[str, ...]:
     """The options every kernel is built with: correctly rounded division and square root where
     the device has them (C has them) unless `division` permits less, asynchronous copies
-    where it makes them, products of `tiles` where the kernels have them and the device computes
-    them as it should, `-cl-nv-verbose` on request where it is known."""
+    where it makes them, products of `tiles` where the device computes those of the kernels as it
+    should, `-cl-nv-verbose` on request where it is known."""
     out = [ROUNDED] if device.correctly_rounded and division == "rounded" else []
     if division == "relaxed":
         out.append(RELAXED)
     if copies_alone(device):
         out.append(ASYNCHRONOUS)
-    if tiles and multiplies_tiles(device):
+    if tiles and multiplies_tiles(device, tiles):
         out.append(TENSOR)
     if verbose and "cl_nv_compiler_options" in device.extensions:
         out.append(NV_VERBOSE)
@@ -68,15 +69,15 @@ def copies_alone(device: DeviceInfo) -> bool:
 
 
 @cache
-def multiplies_tiles(device: DeviceInfo) -> bool:
-    """Whether a device multiplies tiles of doubles to the bits of as many fused multiply-adds: it
-    is asked to compute some in both ways."""
+def multiplies_tiles(device: DeviceInfo, products: tuple[Instruction, ...]) -> bool:
+    """Whether a device multiplies tiles to the results that it should: it is asked to compute some
+    in both ways."""
     if not copies_alone(device):
         return False
     cl = pyopencl()
     wrong = np.ones(512, np.uint32)
     try:
-        built = build(device, tensor_probe())
+        built = build(device, tensor_probe(products))
         with cl.CommandQueue(context(device), device.handle) as queue:
             counts = cl.Buffer(context(device), cl.mem_flags.WRITE_ONLY, wrong.nbytes)
             cl.Kernel(built.program, "lx_tiles")(queue, wrong.shape, (32,), counts)

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Literal
 
 from loopxform.errors import UsageError
-from loopxform.floating_point import FloatingPoint
+from loopxform.floating_point import CONTRACT, FloatingPoint
 from loopxform.records import record
 
 Recipe = Literal[
@@ -44,7 +44,7 @@ class Options:
     work-item at once. `serpentine` and `pack` 0: never. `threshold` are those that the guards of
     variants compare with (seed 001, section 2.5), by name. `time_tile` is steps of time, rows, and
     work-items along each other dimension, `fuse_stages` rows and work-items, `tile_stages` sizes
-    and work-items, (): none."""
+    and work-items, (): none. `fp` is what is permitted of floating point."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -67,6 +67,7 @@ class Options:
     time_tile: tuple[int, ...] | None = None
     fuse_stages: tuple[int, ...] | None = None
     tile_stages: tuple[int, ...] | None = None
+    fp: FloatingPoint = CONTRACT
 
     def __post_init__(self) -> None:
         """Raises UsageError for wishes that contradict each other."""
@@ -78,10 +79,9 @@ class Options:
             )
 
     def within(self, fp: FloatingPoint) -> Options:
-        """What is permitted of them: sums in another order or not, and tensor units only where
-        products may be fused with sums."""
-        units = self.tensor_units if fp.contract else False
-        return replace(self, reassociate=fp.reassociate, tensor_units=units)
+        """What is permitted of them: sums in another order or not, and those tensor units whose
+        results are as they may be."""
+        return replace(self, reassociate=fp.reassociate, fp=fp)
 
     def over(self, other: Options) -> Options:
         """Both, these where they differ: a tile of one form of fused stages is in the place of one

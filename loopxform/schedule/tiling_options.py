@@ -147,8 +147,9 @@ OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "tensor-units",
         FLAG,
-        "compute products of doubles by tensor units, where the device has them and gives the same "
-        "bits (NVIDIA, compute capability 8.0 or newer)",
+        "compute products by tensor units, where the device has them and a test on it succeeds: of "
+        "halves with --fp reassociate, of floats with --fp fast (NVIDIA, compute capability 8.0 or "
+        "newer)",
         trait="register tile",
         on_device=True,
     ),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from loopxform import trace
 from loopxform.errors import UsageError
@@ -196,14 +196,23 @@ def _shapes(path: str, key: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _tensor_tiles(path: str, key: str, value: object) -> tuple[str, ...]:
-    """Tiles: work-items, elements of each, terms and buffers."""
-    if not (
-        isinstance(value, list) and all(isinstance(x, str) and _TENSOR.fullmatch(x) for x in value)
-    ):
-        what = "work-items, elements of each, terms and buffers"
-        raise _wrong(path, f"{key} must be {what}", f'{key} = ["16x16 8x8 8x3"]')
-    return tuple(value)
+def _tensor_tiles(path: str, key: str, value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Products of tiles, and the tiles of each: work-items, elements of each, terms, buffers."""
+    if not isinstance(value, dict) or not all(map(_are_tensor_tiles, value.items())):
+        what = "of each product of tiles work-items, elements of each, terms and buffers"
+        example = f'[{key}]\n"16x8x4" = ["16x16 8x8 8x3"]'
+        raise _wrong(path, f"[{key}] must have {what}", example)
+    return tuple((name, tuple(tiles)) for name, tiles in value.items())
+
+
+def _are_tensor_tiles(row: tuple[str, object]) -> bool:
+    name, tiles = row
+    texts = isinstance(tiles, list) and all(isinstance(x, str) for x in tiles)
+    return (
+        bool(_PRODUCT.fullmatch(name))
+        and texts
+        and all(map(_TENSOR.fullmatch, cast(list[str], tiles)))
+    )
 
 
 def _groups(path: str, key: str, value: object) -> tuple[str, ...]:
@@ -260,11 +269,12 @@ def _copies(path: str, key: str, value: object) -> Copies:
 
 _is_tile = re.compile(
     r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*"
-    r"( vectors| async [2-9]( tensor)?| chunk [1-9]\d*)?"
+    r"( vectors| async [2-9]( tensor \d+x\d+x\d+)?| chunk [1-9]\d*)?"
 ).fullmatch
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
 _SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")
 _TENSOR = re.compile(r"([1-9]\d*x[1-9]\d* ){2}[1-9]\d*x[2-9]")
+_PRODUCT = re.compile(r"([1-9]\d*x){2}[1-9]\d*")
 _GROUP = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,2}")
 _CHANGES_EXAMPLE = 'smaller_tiles = ["Ty*1/2 Tk*2"]'
 _COSTS = tuple(f.name for f in fields(Costs))

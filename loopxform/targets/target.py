@@ -69,7 +69,8 @@ class Costs:
     Arrays of a group take at most its share of local memory when `resident_groups` run on a unit,
     `in_step_groups` where work-items sum up in step, `in_step_groups_at_most` of smaller arrays,
     `in_step_groups_at_least` of larger ones: what one waits for hides behind other groups, and
-    behind the reads of the `in_step_unrolled` iterations that are unrolled. An extremum that must
+    behind the reads of the `in_step_unrolled` iterations that are unrolled; of rows that fit
+    nowhere, the terms of `in_step_chunk` iterations at a time. An extremum that must
     be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
     values.
     A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
@@ -138,6 +139,7 @@ class Costs:
     in_step_groups: int = 3
     in_step_groups_at_most: int = 6
     in_step_unrolled: int = 16
+    in_step_chunk: int = 512
     extremum_terms: int = 65
     row: float = 36
     shared_word: float = 2.7
@@ -195,8 +197,9 @@ class Limits:
     room for it.
     Rows that fit the first of `row_tiles` (rows, and words of all arrays for each; work-items along
     rows and across) are copied through local memory where a work-item runs an iteration.
-    Products of doubles are computed by tensor units in one of the `tensor_tiles`: work-items,
-    elements of each, terms and buffers. The host tries whether the device has such units.
+    Products are computed by tensor units in one of the `tensor_tiles` (by the names that
+    `ir.tensor_tiles` has): work-items, elements of each, terms and buffers. The host tries whether
+    the device has such units.
     `bandwidth` is that of global memory in GB/s, `peak` in GFLOP/s of floats, both 0 where unknown.
     `smaller_tiles` are the tiles that are tried where the largest make too few groups: what its
     sizes are multiplied by. `split_tiles` are those of sums that are split into chunks of Tk*Rk
@@ -236,7 +239,7 @@ class Limits:
     search_parts: tuple[int, ...] = (1 << 22, 1 << 26)
     row_registers: tuple[str, ...] = ()
     row_tiles: tuple[str, ...] = ()
-    tensor_tiles: tuple[str, ...] = ()
+    tensor_tiles: tuple[tuple[str, tuple[str, ...]], ...] = ()
     bandwidth: float = 0
     peak: float = 0
     smaller_tiles: tuple[str, ...] = SMALLER_TILES

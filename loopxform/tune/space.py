@@ -15,7 +15,7 @@ from math import prod
 
 from loopxform.model import cost
 from loopxform.recipes.tile import estimate
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
 from loopxform.schedule.tiling_options import AUTO, TUNED
 from loopxform.targets.target import Limits

@@ -365,7 +365,14 @@ JUMPS = """int f(int n, int *a, int m)
     a[i] = 2;
   }
   for (int i = 0; i < n; i++)
-    switch (m) { case 1: a[i] = 3; break; default: a[i] = 4; }
+    a[i] = m;
+  switch (m) {
+  case 0:
+    for (int i = 0; i < n; i++) {
+  case 1:
+      a[i] = 4;
+    }
+  }
   for (int k = 0; k < n; k++) {
     if (a[k] > m)
       goto out;
@@ -385,8 +392,9 @@ def test_jumps_are_told_by_their_words(tmp_path: Path, capsys: Capture) -> None:
                        capsys.readouterr().out)  # fmt: skip
     assert lines == [
         ("5:7", "a return leaves the loops"),
-        ("9:18", "a switch in the loops"),
-        ("12:7", "'goto out' may leave the loops"),
+        ("13:3", "a switch may enter the loops"),
+        ("10:3", "a switch"),
+        ("19:7", "'goto out' may leave the loops"),
     ]
 
 

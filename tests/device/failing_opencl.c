@@ -93,6 +93,9 @@ ASK(clGetProgramBuildInfo,
 ASK(clGetProgramInfo, (cl_program p, cl_program_info i, size_t n, void *to, size_t *size),
     (p, i, n, to, size))
 ASK(clFlush, (cl_command_queue q), (q))
+ASK(clGetMemObjectInfo, (cl_mem m, cl_mem_info i, size_t n, void *to, size_t *size), (m, i, n, to, size))
+ASK(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t n, void *to, size_t *size),
+    (e, i, n, to, size))
 ASK(clSetKernelArg, (cl_kernel k, cl_uint n, size_t size, const void *value), (k, n, size, value))
 ASK(clEnqueueBarrierWithWaitList,
     (cl_command_queue q, cl_uint n, const cl_event *e, cl_event *to), (q, n, e, to))
@@ -213,6 +216,8 @@ cl_int failing_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n
   if (fails())
     return CL_OUT_OF_RESOURCES;
   __sync_fetch_and_add(&launches, 1);
+  if (done != NULL)
+    __sync_fetch_and_add(&live, 1);
   return clEnqueueNDRangeKernel(q, k, n, from, items, group, w, e, done);
 }
 

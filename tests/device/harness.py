@@ -40,6 +40,7 @@ from loopxform.schedule.params import Recipe, Tiles
 from loopxform.verify.check_run import Comparison, RunResult, arguments, run
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource, Library
+from loopxform.verify.interp import Program
 from loopxform.verify.values import Wanted
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -223,6 +224,17 @@ class Simulated:
     launches: tuple[SimulatedLaunch, ...]
     numbers: tuple[int, ...]
     names: tuple[str, ...]
+
+
+def assert_clean_and_right(p: Plan, given: list[dict[str, Any]]) -> None:
+    """In the simulator: no race, nothing out of bounds, nothing that was never set; and what the
+    program says, for each of several arguments."""
+    before = copy.deepcopy(given)
+    report, after = simulate_all(p, given)
+    assert report.clean, report.findings
+    for args, found in zip(before, after):
+        Program(p.start).run(args)
+        assert not compare({k: args[k] for k in found}, found)
 
 
 def simulate_all(

@@ -18,7 +18,7 @@ from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk, writes
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Recipe
 from loopxform.schedule.tiling_options import TAKEN

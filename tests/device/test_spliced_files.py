@@ -31,6 +31,7 @@ REGIONS = {
     "one_array_twice": ["shifted", "scaled_1", "from_the_end", "sized", "main_1", "main_2"],
     "partial_writes": ["smooth", "every_other", "inner", "narrow", "main_1"],
     "routines": ["turn", "count", "main_1", "main_2"],
+    "states": ["step_1", "main_1", "main_2", "main_3"],
     "statistics": ["above_1", "main_1", "main_2"],
     "until_still": ["relax_1", "main_1"],
 }

@@ -14,7 +14,7 @@ import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.recipes.tile import tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.runtime.kernel import CompiledKernel
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose

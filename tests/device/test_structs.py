@@ -66,6 +66,22 @@ void f(const struct mat *A, const struct mat *B, struct mat *C)
     }
 }"""
 
+ACCESSORS = """
+typedef struct { int rows, cols; double *data; } mat;
+static double get(const mat *m, int i, int j) { return m->data[i * m->cols + j]; }
+static void set(mat *m, int i, int j, double v) { m->data[i * m->cols + j] = v; }
+void f(const mat *A, const mat *B, mat *C)
+{
+  int i, j, k;
+  for (i = 0; i < A->rows; i++)
+    for (j = 0; j < B->cols; j++) {
+      double s = 0;
+      for (k = 0; k < A->cols; k++)
+        s += get(A, i, k) * get(B, k, j);
+      set(C, i, j, s);
+    }
+}"""
+
 BODIES = """
 #include <math.h>
 typedef struct { float x, y, z, m; } body;
@@ -90,21 +106,23 @@ SIZES = {
     COMPLEX: {"n": 33, "m": 19},
     NESTED: {"q.n": 70, "g.k": 3, "m.rows": 5, "r.tag": 200},
     MATRICES: {"A.rows": 33, "A.cols": 20, "B.cols": 30, "C.cols": 31},
+    ACCESSORS: {"A.rows": 33, "A.cols": 20, "B.cols": 30, "C.cols": 31},
     BODIES: {"n": 100},
 }
+PRODUCTS = (COMPLEX, MATRICES, ACCESSORS)
 TILES = Tiles(4, 4, 4, 2, 2)
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("text", list(SIZES))
 def test_structs(text: str) -> None:
-    assert_agrees(text, SIZES[text], TILES if text in (COMPLEX, MATRICES) else None)
+    assert_agrees(text, SIZES[text], TILES if text in PRODUCTS else None)
 
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize("text", list(SIZES))
 def test_structs_under_oclgrind(text: str) -> None:
-    given = asdict(TILES) if text in (COMPLEX, MATRICES) else {}
+    given = asdict(TILES) if text in PRODUCTS else {}
     plan = emit.kernel(lx.loads(text)["f"].tile(contract=False, **given).derivation, fp=SEPARATE)
     small = {**SIZES[text], "n": 9} if "n" in SIZES[text] else SIZES[text]
     report = simulate(plan, arguments(plan.written, small, 1))

@@ -3,6 +3,7 @@ user's C does, and touch nothing else."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from time import process_time
 
@@ -32,6 +33,9 @@ PLAIN = "int n, int m, int u, const float *a, const float *b, float *c"
 SHAPED = "int n, int m, int u, const float a[n][u], const float b[u][m], float c[n][m]"
 LENGTHS = f"{SHAPED}, const int len[n]"
 IMAGE = "int h, int w, const float *in, const float *f, float *out"
+BOXES = (
+    "int n, int m, int u, int rows, const float x[rows][m], const float h[n][m], float out[n][m]"
+)
 POINTS = "int n, float cut, const float *x, const float *y, const float *z, float *p, float *q"
 ROWS = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
 SUM = "for (int k = 0; k < u; k++) s += a[i*u + k] * b[k*m + j];"
@@ -141,6 +145,57 @@ STYLES: dict[str, tuple[str, str, str]] = {
         if (r < cut) { s += d * r; t += e * r; } } p[i] = s; q[i] = t; }""",
         "1-d",
     ),
+    "a break at a length": (
+        LENGTHS,
+        f"""{ROWS} {{ float s = 0; for (int k = 0; k < u; k++) {{ if (k >= len[i]) break;
+        s += a[i][k] * b[k][j]; }} c[i][j] = s; }}""",
+        "register",
+    ),
+    "steps in conditions": (
+        PLAIN,
+        """int i, j, k; for (i = n; --i >= 0; ) for (j = m; --j >= 0; ) { float s = 0;
+        for (k = u; --k >= 0; ) s += a[i*u + k] * b[k*m + j]; c[i*m + j] = s; }""",
+        "register",
+    ),
+    "coordinates in one array": (
+        "int n, float cut, const float *x, const float *y, float *p",
+        """for (int i = 0; i < n; i++) { p[i] = cut; for (int j = 0; j < n; j++) {
+        if (i == j) continue; float d = x[3*i] - x[3*j], e = x[3*i + 1] - x[3*j + 1],
+        f = x[3*i + 2] - x[3*j + 2]; p[i] += y[j] * (d*d + e*e + f*f); } }""",
+        "1-d",
+    ),
+    "boxes that data name": (
+        f"{BOXES}, const int ps[u][n], const int js[n]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { float s = 0;
+        for (int k = 0; k < u; k++) { int p; if (0 < k) p = ps[k][i]; else p = i;
+        int row = js[p]; for (int e = 0; e < m; e++) s += h[i][j] * x[row][e]; }
+        out[i][j] = s; }""",
+        "1-d",
+    ),
+    "boxes along the fast loop": (
+        f"{BOXES}, const int ps[u][m], const int js[m]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { float s = 0;
+        for (int k = 0; k < u; k++) { int p = 0 < k ? ps[k][j] : j, row = js[p];
+        for (int e = 0; e < m; e++) { float d = h[i][j] - x[row][e]; s += d * d; } }
+        out[i][j] = s; }""",
+        "1-d",
+    ),
+    "neighbours of boxes": (
+        "int n, int m, int u, const int ps[n][u], const float x[n][m], float out[n][m]",
+        """for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { float s = 0;
+        for (int k = 0; k < u; k++) { int b = k > 0 ? ps[i][k] : i;
+        for (int e = 0; e < m; e++) { float d = x[i][j] - x[b][e]; s += d * d; } }
+        out[i][j] = s; }""",
+        "1-d",
+    ),
+    "once Fortran": (
+        PLAIN,
+        """static int i__, j, l; static float temp; a -= 1 + n; b -= 1 + u; c -= 1 + n;
+        for (j = 1; j <= m; ++j) { for (i__ = 1; i__ <= n; ++i__) { temp = 0.f;
+        for (l = 1; l <= u; ++l) { temp += a[i__ + l * n] * b[l + j * u]; }
+        c[i__ + j * n] = temp; } }""",
+        "register",
+    ),
     "backwards, without a sign": (
         SHAPED.replace("int", "unsigned"),
         """for (unsigned i = 0; i < n; i++) for (unsigned j = 0; j < m; j++) { float s = 0;
@@ -181,7 +236,7 @@ TILES = {
     "1-d": {"Tx": 8, "Tk": 8},
     "stencil": {"Ty": 2, "Tx": 8, "Ry": 2},
 }
-LENGTH = {"len": Wanted("0", "60")}
+INPUTS = {"len": Wanted("0", "60"), "js": Wanted("0", "rows"), "ps": Wanted("0", "n")}
 
 
 def text(name: str) -> str:
@@ -197,18 +252,28 @@ def plan(name: str) -> Plan:
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 
+def given_arrays(name: str) -> dict[str, Wanted] | None:
+    """The values of arrays that say how long rows are, or which one is meant."""
+    params = STYLES[name][0]
+    found = {k: v for k, v in INPUTS.items() if re.search(rf"\b{k}\b", params)}
+    return {**found, "ps": Wanted("0", "m")} if "js[m]" in params else found or None
+
+
 def numbers(name: str) -> list[dict[str, int | float]]:
     """Sizes, and the other numbers of the function."""
     p = plan(name)
     own = {x.name for x in p.start.objects if not x.array}
     every = SIZES["h" if "h" in own else "n"]
-    return [{k: v for k, v in {**s, "cut": 900.0, "beta": 0.5}.items() if k in own} for s in every]
+    return [
+        {k: v for k, v in {**s, "cut": 900.0, "beta": 0.5, "rows": 4}.items() if k in own}
+        for s in every
+    ]
 
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", STYLES)
 def test_tiled_bit_identical_to_the_c_program(name: str) -> None:
-    inputs = LENGTH if "len[" in text(name) else None
+    inputs = given_arrays(name)
     assert_runs_agree(plan(name), CSource(text=text(name)), numbers(name), 3, inputs=inputs)
     if "beta" in text(name) and "return" not in STYLES[name][1]:
         zero = [{**s, "beta": 0.0} for s in numbers(name)]
@@ -217,14 +282,40 @@ def test_tiled_bit_identical_to_the_c_program(name: str) -> None:
 
 @pytest.mark.oclgrind
 @pytest.mark.parametrize(
-    "name", ["cursors", "backwards, without a sign", "all but one", "windows cut at the edge"]
+    "name",
+    [
+        "cursors",
+        "a break at a length",
+        "coordinates in one array",
+        "backwards, without a sign",
+        "all but one",
+        "windows cut at the edge",
+    ],
 )
 def test_touches_only_what_the_c_program_touches(name: str) -> None:
-    p, sizes = plan(name), {"n": 9, "m": 7, "u": 6, "h": 9, "w": 11, "cut": 900.0}
+    p, sizes = plan(name), {"n": 9, "m": 7, "u": 6, "h": 9, "w": 11, "cut": 900.0, "rows": 5}
     given = {k: v for k, v in sizes.items() if k in {x.name for x in p.start.objects}}
-    inputs = LENGTH if "len[" in text(name) else None
+    inputs = given_arrays(name)
     report = simulate(p, arguments(p.start, given, 1, inputs))
     assert report.clean, report.findings
+
+
+FLAT = {
+    "memset": "memset(c, 0, sizeof(float) * n * m);",
+    "loop": "for (int t = 0; t < n * m; t++) c[t] = a[0] + t;",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", FLAT)
+def test_a_matrix_that_is_filled_flat_in_front(name: str) -> None:
+    nest = "for (int i = 0; i < n; i++) for (int k = 0; k < u; k++) { float t = a[i*u + k];"
+    nest += " for (int j = 0; j < m; j++) c[i*m + j] += t * b[k*m + j]; }"
+    whole = f"#include <string.h>\nvoid f({PLAIN})\n{{\n  {FLAT[name]}\n  {nest}\n}}\n"
+    done = lx.loads(whole)["f"].offload(contract=False, Ty=4, Tx=4, Tk=4, Ry=2, Rx=2)
+    assert [p.tiled.recipe for p in done.parts if p.tiled][-1] == "register"
+    made = emit.kernel(done.derivation, fp=SEPARATE)
+    assert_runs_agree(made, CSource(text=whole), [dict(s) for s in SIZES["n"]], 5)
 
 
 OVERLAPPING = """\

@@ -12,9 +12,10 @@ from c_project import STRICT, cc, require_opencl
 
 from loopxform.codegen import emit
 from loopxform.codegen.host.embedded import rows
-from loopxform.codegen.host.runtime import tensor_probe
+from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.codegen.render import c_string
 from loopxform.frontend import parse_file
+from loopxform.ir.tensor_tiles import INSTRUCTIONS
 from loopxform.recipes.tile import tile
 from loopxform.runtime.build import build
 from loopxform.runtime.device import context, pyopencl
@@ -23,13 +24,52 @@ from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 
 ITEMS = 512
-EXCHANGED = r"""#define LX_MMA_16_8_4(c0, c1, c2, c3, a0, a1, b) { \
+DOUBLES = r"""#define LX_MMA_16_8_4(c0, c1, c2, c3, a0, a1, b) { \
   shown[lane][0] = a0; shown[lane][1] = a1; shown[lane][2] = b; barrier(1); \
   for (int n = 0; n < 4; n++) { \
     const int k = TERM, left = 4 * row + k, right = 8 * place + k; \
     const double x = shown[left][0], y = shown[left][1]; \
     const double u = shown[right][2], v = shown[right + 4][2]; \
     c0 = fma(x, u, c0); c1 = fma(x, v, c1); c2 = fma(y, u, c2); c3 = fma(y, v, c3); \
+  } \
+  barrier(1); }
+"""
+BYTES = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
+  shown[lane][0] = a0; shown[lane][1] = a1; shown[lane][2] = a2; shown[lane][3] = a3; \
+  shown[lane][4] = b0; shown[lane][5] = b1; barrier(1); \
+  for (int n = 0; n < 32; n++) { \
+    const int w = n / 4, left = 4 * row + w % 4, right = 8 * place + w % 4, further = w / 4; \
+    const int x = (LEFT)(shown[left][2 * further] >> n % 4 * 8); \
+    const int y = (LEFT)(shown[left][2 * further + 1] >> n % 4 * 8); \
+    const int u = (RIGHT)(shown[right][4 + further] >> (TERM) % 4 * 8); \
+    const int v = (RIGHT)(shown[right + 4][4 + further] >> (TERM) % 4 * 8); \
+    c0 += x * u; c1 += x * v; c2 += y * u; c3 += y * v; \
+  } \
+  barrier(1); }
+"""
+HALVES = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
+  shown[lane][0] = a0; shown[lane][1] = a1; shown[lane][2] = a2; shown[lane][3] = a3; \
+  shown[lane][4] = b0; shown[lane][5] = b1; barrier(1); \
+  for (int n = 0; n < 16; n++) { \
+    const int w = n / 2, left = 4 * row + w % 4, right = 8 * place + w % 4, further = w / 4; \
+    const float x = value(shown[left][2 * further] >> n % 2 * 16); \
+    const float y = value(shown[left][2 * further + 1] >> n % 2 * 16); \
+    const float u = value(shown[right][4 + further] >> (TERM) % 2 * 16); \
+    const float v = value(shown[right + 4][4 + further] >> (TERM) % 2 * 16); \
+    c0 += x * u; c1 += x * v; c2 += y * u; c3 += y * v; \
+  } \
+  barrier(1); }
+float value(uint bits) { const ushort h = bits; return vload_half(0, (const __private half *)&h); }
+"""
+FLOATS = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
+  shown[lane][0] = a0; shown[lane][1] = a1; shown[lane][2] = a2; shown[lane][3] = a3; \
+  shown[lane][4] = b0; shown[lane][5] = b1; barrier(1); \
+  for (int n = 0; n < 8; n++) { \
+    const int w = TERM, left = 4 * row + n % 4, right = 8 * place + w % 4; \
+    const int a = n / 4 * 2, b = 4 + w / 4; \
+    const float x = as_float(shown[left][a]), y = as_float(shown[left][a + 1]); \
+    const float u = as_float(shown[right][b]), v = as_float(shown[right + 4][b]); \
+    c0 += x * u; c1 += x * v; c2 += y * u; c3 += y * v; \
   } \
   barrier(1); }
 """
@@ -53,21 +93,30 @@ int main(void)
 """
 
 
-def exchanged(term: str) -> str:
-    """The test with products of which the terms are taken in some order."""
-    text = tensor_probe()
+EXCHANGED = {"double": DOUBLES, "_Float16": HALVES, "float": FLOATS}
+
+
+def exchanged(macro: str, term: str) -> str:
+    """The test of one product, of which the terms are taken in some order; of bytes, those of the
+    right operand alone."""
+    i = INSTRUCTIONS[macro]
+    text = tensor_probe((i,))
     start = text.index("#define LX_MMA")
     end = text.index("\n\n", start)
-    product = EXCHANGED.replace("TERM", term)
+    product = EXCHANGED.get(i.left.c, BYTES).replace("TERM", term)
+    for name, value in (("NAME", macro), ("LEFT", i.left.cl), ("RIGHT", i.right.cl)):
+        product = product.replace(name, value)
     text = text[:start] + product + text[end:]
-    return text.replace("  uint count = 0;", "  __local double shown[32][3];\n  uint count = 0;")
+    shown = "double shown[32][3]" if i.left.c == "double" else "uint shown[32][6]"
+    return text.replace("  uint count = 0;", f"  __local {shown};\n  uint count = 0;")
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("term", "agrees"), [("n", True), ("3 - n", False), ("n ^ 1", False)])
-def test_terms_in_another_order_are_found(term: str, agrees: bool) -> None:
+@pytest.mark.parametrize(("term", "agrees"), [("n", True), ("(n ^ 3)", False), ("n ^ 1", False)])
+@pytest.mark.parametrize("macro", INSTRUCTIONS)
+def test_terms_in_another_order_are_found(macro: str, term: str, agrees: bool) -> None:
     cl, where = pyopencl(), choose()
-    program = build(where, exchanged(term)).program
+    program = build(where, exchanged(macro, term)).program
     wrong = np.ones(ITEMS, np.uint32)
     with cl.CommandQueue(context(where), where.handle) as queue:
         counts = cl.Buffer(context(where), cl.mem_flags.WRITE_ONLY, wrong.nbytes)
@@ -101,7 +150,7 @@ def test_the_host_asks_the_device(agrees: bool, tmp_path: Path) -> None:
     host = files["f_opencl.c"]
     if agrees:
         start = host.index("static const char *lx_tile_lines[] = {\n")
-        lines = "".join(f"  {c_string(x)},\n" for x in rows(exchanged("n")))
+        lines = "".join(f"  {c_string(x)},\n" for x in rows(exchanged("LX_MMA_16_8_4", "n")))
         first = host.index("\n", start) + 1
         host = host[:first] + lines + host[host.index("\n};", first) + 1 :]
     for name, text in {**files, "f_opencl.c": host, "main.c": MAIN}.items():

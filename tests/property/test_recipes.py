@@ -20,7 +20,7 @@ from loopxform.frontend import parse_file
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Function
 from loopxform.recipes.tile import tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import NAMES, RECIPES, Recipe
 from loopxform.verify.check_run import arguments
 from loopxform.verify.interp import InterpError, Program

@@ -15,7 +15,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Const, For, Function, Var
 from loopxform.ir.visit import walk
 from loopxform.recipes.tile import estimate, tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 

@@ -31,6 +31,7 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host.guards import numbers, wide
 from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
+from loopxform.codegen.host.shares import split
 from loopxform.codegen.host.work import work_of_item
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
@@ -158,6 +159,9 @@ def _launch(k: KernelPlan, number: int, d: Dialect, hosted: Hosted | None) -> It
     work = work_of_item(k.function, scalars, prod(k.group_shape))
     step = f"lx_step(lx_job, {number}, {x}, {y}, {z}, {work or 'lx_job->operations'});"
     if hosted is None or work is None:
+        share = split(k, d)
+        if share is not None:
+            yield share
         yield step
     else:
         yield f"if (lx_is_hosts(lx_job, {number}, {work}, {hosted.price}))"

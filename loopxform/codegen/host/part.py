@@ -131,7 +131,7 @@ def host_plan(
         operations=operations,
         thresholds=tuple(thresholds.items()),
         asks_warp=WARP in _asked(plan),
-        multiplies_tiles=plan.multiplies_tiles,
+        tile_products=plan.tile_products,
         functions=tuple(dict.fromkeys((fn.name, *functions))),
         most_on_host="LX_WEIGHED" if host is None else repr(min(host, runtime.FOREVER)),
         asks_macros=asks_macros,
@@ -171,7 +171,8 @@ def write(
         tuned=tuned,
         asks_warp=asks_warp,
         has_loops_in_order=bool(plan.in_order),
-        multiplies_tiles=plan.multiplies_tiles,
+        tile_products=plan.tile_products,
+        shares=plan.shares,
         copies=copies,
     )
     parts = {"entry": entry(plan), "runtime": above, "header": first}

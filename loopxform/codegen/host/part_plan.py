@@ -9,6 +9,7 @@ from loopxform.codegen.host.copied_buffers import HostBuffer
 from loopxform.codegen.host.in_order import InOrder
 from loopxform.codegen.host.inspections import HostKeyCheck
 from loopxform.codegen.host.rows import HostRows
+from loopxform.ir.tensor_tiles import Instruction
 from loopxform.records import record
 
 
@@ -131,6 +132,11 @@ class HostPlan:
         return not (self.ends or self.rows)
 
     @property
+    def shares(self) -> bool:
+        """Whether devices may share a launch."""
+        return any("lx_split(" in line for line in self.control)
+
+    @property
     def source(self) -> str:
         """The name of the user's file, without its ending."""
         return Path(self.origin).stem
@@ -152,7 +158,7 @@ class HostPlan:
     operations: str | None
     thresholds: tuple[tuple[str, int], ...]
     asks_warp: bool
-    multiplies_tiles: bool
+    tile_products: tuple[Instruction, ...]
     functions: tuple[str, ...]
     most_on_host: str
     asks_macros: bool

@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 
 from loopxform.codegen import render
 from loopxform.codegen.cexpr import HELPERS
 from loopxform.codegen.host.embedded import rows
+from loopxform.codegen.host.shares import WINDOWS
+from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.ir.device_facts import WARP
+from loopxform.ir.tensor_tiles import Instruction
 from loopxform.records import record
 from loopxform.targets.copies import Copies
 from loopxform.targets.target import GENERIC
 from loopxform.transforms.latency.vectors import VECTOR_BYTES
 from loopxform.written import LARGEST_SIZE
 
-LAYOUT = 8
+TEAM = 8
+"""Devices that share launches."""
+
+LAYOUT = 9
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
@@ -91,7 +98,8 @@ class Runtime:
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
     `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
     may run what one work-item would do, `tile_lines` is the test of products of tiles, where one
-    has such. `aligned` bytes are those of the vectors of kernels."""
+    has such, `shares` that devices may share a launch: a `team` of so many, with so many `windows`
+    of arrays. `aligned` bytes are those of the vectors of kernels."""
 
     shared: str
     key_length: int
@@ -104,7 +112,10 @@ class Runtime:
     has_matrices: bool
     has_loops_in_order: bool
     tile_lines: tuple[str, ...]
+    shares: bool
     copies: Copies
+    team: int = TEAM
+    windows: int = WINDOWS
     aligned: int = VECTOR_BYTES
     layout: int = LAYOUT
     forever: float = FOREVER
@@ -129,23 +140,18 @@ def text(
     asks_warp: bool = False,
     has_matrices: bool = False,
     has_loops_in_order: bool = False,
-    multiplies_tiles: bool = False,
+    tile_products: Sequence[Instruction] = (),
+    shares: bool = False,
     copies: Copies = GENERIC.copies,
 ) -> str:
     """The runtime in C, once for each file; `header` is the one that declares what it offers, where
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    lines = rows(tensor_probe()) if multiplies_tiles else ()
-    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, copies
+    lines = rows(tensor_probe(tile_products)) if tile_products else ()
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, shares, copies
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
     return render.fill("runtime.c.j2", r=about)
-
-
-def tensor_probe() -> str:
-    """The program of the kernel that compares products of tiles with fused multiply-adds:
-    `lx_tiles` counts for each work-item how many of its results differ."""
-    return render.fill("tensor_probe.cl.j2")
 
 
 def key(source: str) -> str:

@@ -18,20 +18,14 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.opencl.async_copy import started
 from loopxform.codegen.opencl.dialect import IF, KernelDialect
 from loopxform.codegen.opencl.halves import VALUE
+from loopxform.codegen.opencl.vector_moves import LOAD
+from loopxform.codegen.opencl.word_copy import of_words
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.nodes import Assign, Bin, Cast, Const, Copy, Expr, Load, Select, Un, Var
 from loopxform.ir.printer import expr_text, slice_text
 from loopxform.ir.types import HALF, INT, UINT
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import conjunction
-
-LOAD = "LX_VECTOR"
-STORE = "LX_STORE"
-LOAD_WORDS = "LX_VECTOR_AS"
-STORE_WORDS = "LX_STORE_AS"
-WORDS = {8: "uint2", 16: "uint4"}
-"""Of 32 bits: how vectors of more than four bytes, or 16 bits, are moved, by their bytes."""
-"""Read and write a vector of global memory (templates/kernels.cl.j2)."""
 
 SPREAD = "LX_SPREAD"
 """Writes a vector down a column of a tile."""
@@ -121,7 +115,11 @@ def plan_copy(
         s = _clamped(s)
     sized = [n for n, x in enumerate(s.slices) if x.size is not None]
     sizes = {n: s.slices[n].size or Const(1) for n in sized}
-    if s.width > 1:
+    words = of_words(s, dialect.tiles[s.target], sized)
+    if words is not None:
+        s = words.copy
+        sizes[words.along] = Const((value_of(sizes[words.along]) or 0) // words.packed)
+    elif s.width > 1:
         sizes[sized[-1]] = Const((value_of(sizes[sized[-1]]) or 0) // s.width)
     counters = {n: own.counters[k] for k, n in enumerate(sized)}
     threads = _product(list(reversed(group)))
@@ -141,7 +139,12 @@ def plan_copy(
     d = replace(dialect, types=types)
     index = tuple(_source(s, n, counters) for n in range(len(s.slices)))
     source, target = Load(s.source, index), Load(s.target, tuple(Var(counters[n]) for n in sized))
-    if phase is not None and phase.part == "mend":
+    if words is not None:
+        tests = _tests(s, counters)
+        pad = _pad(s, s.pad, source, d) if s.pad is not None else ""
+        part = None if phase is None else phase.part
+        moves = words.moves(part, source, target, tests, pad, kept, counters, own.v, d)
+    elif phase is not None and phase.part == "mend":
         assert kept is not None
         moves = _mended(s, counters, kept, d)
     else:
@@ -165,7 +168,7 @@ def plan_copy(
         rounds=rounds,
         loops=loops,
         test=_test(total, own, d, partial=elements % items != 0),
-        coordinates=tuple(_coordinates(sized, sizes, counters, own, d, s.width)),
+        coordinates=tuple(_coordinates(sized, sizes, counters, own, d, 1 if words else s.width)),
         moves=tuple(moves),
     )
 
@@ -230,27 +233,6 @@ def _moves(
     return [f"{into} = {read}"], list(_stored(s, target, name, d))
 
 
-def loaded_vector(kind: str, width: int, place: str) -> str:
-    """A vector from memory."""
-    words = _words(kind, width)
-    return f"{LOAD_WORDS if words else LOAD}({kind}, {width}, {place}{words})"
-
-
-def stored_vector(kind: str, width: int, place: str, value: str) -> str:
-    """The statement that stores a vector in memory."""
-    words = _words(kind, width)
-    return f"{STORE_WORDS if words else STORE}({kind}, {width}, {place}, {value}{words});"
-
-
-def _words(kind: str, width: int) -> str:
-    """The argument that says what narrow elements are moved as; "" for others."""
-    size = _NARROW.get(kind.removesuffix(str(width)), 0) * width
-    return f", {WORDS[size]}" if width > 4 and size in WORDS else ""
-
-
-_NARROW = {"char": 1, "uchar": 1, "short": 2, "ushort": 2}
-
-
 def _pad(s: Copy, e: Expr, into: Load, d: KernelDialect) -> str:
     """Padding as the source would hold it."""
     kind = d.types[s.source]
@@ -260,8 +242,9 @@ def _pad(s: Copy, e: Expr, into: Load, d: KernelDialect) -> str:
 
 def vector_type(s: Copy, d: KernelDialect) -> str:
     """What a copy moves at once: an element, or a vector of them."""
-    kind = d.memory_name(s.source)
-    return kind + (str(s.width) if s.width > 1 else "")
+    kind, tile = d.memory_name(s.source), d.tiles.get(s.target)
+    width = s.width if tile is None or tile.packed == 1 else tile.packed
+    return kind + (str(width) if width > 1 else "")
 
 
 def _stored(s: Copy, target: Load, vector: str, d: KernelDialect) -> Iterator[str]:

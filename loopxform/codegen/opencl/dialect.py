@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from loopxform.codegen.cexpr import Dialect, expr
 from loopxform.codegen.opencl import atomics
-from loopxform.codegen.opencl.launch import LocalTile
+from loopxform.codegen.opencl.local_tile import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Assign, Const, Expr, Load
@@ -71,7 +71,9 @@ class KernelDialect(Dialect):
         it is kept, if that is known."""
         tile = self.tiles[e.array]
         *slow, fast = (e.index[n] for n in tile.order)
-        if at is not None:
+        if tile.packed > 1:
+            slow[0], fast = tile.in_words(slow[0], fast, whole=whole)
+        elif at is not None:
             fast = at
         else:
             fast = tile.place(slow[-1] if slow else Const(0), fast, whole=whole)

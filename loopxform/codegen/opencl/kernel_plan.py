@@ -107,7 +107,7 @@ def kernel_plan(
     own = _own_names(fn)
     renamed = _renamed(fn, taken, fixed)
     dialect = replace(_dialect(fn, mapping, own, renamed), several=several)
-    writer = KernelWriter(mapping, dialect, own, tensor=permitted(fp, fn).contract)
+    writer = KernelWriter(mapping, dialect, own, permitted=permitted(fp, fn))
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     written = writes(fn.body)
     text = render.kernel(

@@ -7,6 +7,7 @@ thread loops (`acc[(ii-iii)/Ry, (jj-jjj)/Rx, i, j]`): those dimensions disappear
 
 from __future__ import annotations
 
+from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
 from loopxform.errors import EmitError
 from loopxform.ir.affine import Poly, poly, to_expr, value_of
 from loopxform.ir.nodes import (
@@ -22,7 +23,7 @@ from loopxform.ir.nodes import (
     Tile,
     Var,
 )
-from loopxform.ir.tensor_tiles import BANKS, TENSOR_TILES
+from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
@@ -70,80 +71,6 @@ class ThreadLoop:
         width = Const(self.cyclic)
         turn = Bin("*", Bin("/", number, width), Bin("*", self.count, width))
         return Bin("+", turn, Bin("%", number, width))
-
-
-@record
-class Blocks:
-    """A row of a tile of which each of the `items` work-items along a dimension of the group reads
-    `rows` neighbours, `width` at a time: first come the first vectors of all work-items, then the
-    second ones."""
-
-    dimension: int
-    items: int
-    rows: int
-    width: int
-
-    def place(self, at: Expr, *, whole: bool = False) -> Expr:
-        """Where an element of the row is kept; `whole` ones begin a vector."""
-        if self.rows == self.width:
-            return at
-        block = Bin("/", Bin("%", at, Const(self.rows)), Const(self.width))
-        vector = Bin("*", Bin("/", at, Const(self.rows)), Const(self.width))
-        first = Bin("+", Bin("*", block, Const(self.items * self.width)), vector)
-        return first if whole else Bin("+", first, Bin("%", at, Const(self.width)))
-
-    def own(self, number: Expr, item: str) -> Expr:
-        """Where a work-item's vector of that number begins."""
-        return Bin(
-            "+",
-            Bin("*", number, Const(self.items * self.width)),
-            Bin("*", Var(item), Const(self.width)),
-        )
-
-
-@record
-class LocalTile:
-    """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
-    it needs let neighbours that walk along another dimension than the fastest find their elements
-    in different banks; so do elements that are `moved`: in each row by so many more than in the one
-    before, within `BANKS` bytes. Where work-items read vectors of it, `blocks` says how these lie.
-    It has several `buffers` where others are filled while one is in use."""
-
-    decl: Decl
-    order: tuple[int, ...]
-    pad: int = 0
-    blocks: Blocks | None = None
-    buffers: int = 1
-    moved: int = 0
-
-    @property
-    def shape(self) -> tuple[Expr, ...]:
-        *slow, fast = (self.decl.shape[n] for n in self.order)
-        if self.buffers > 1:
-            slow = [Const(self.buffers), *slow]
-        return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
-
-    def holds(self, width: int) -> bool:
-        """Whether every `width` neighbours from a multiple of it on are a vector in memory."""
-        whole = (value_of(self.shape[-1]) or 0) % width == 0
-        if self.moved:
-            return whole and self.moved % width == 0
-        return whole and (self.blocks is None or self.blocks.width % width == 0)
-
-    def place(self, row: Expr, at: Expr, *, whole: bool = False) -> Expr:
-        """Where an element is kept in a row; `whole` ones begin a vector."""
-        if self.moved:
-            rows = BANKS // self.decl.type.bytes // self.moved
-            by = Bin("*", Bin("%", row, Const(rows)), Const(self.moved))
-            return Bin("^", at, by)
-        return self.blocks.place(at, whole=whole) if self.blocks else at
-
-    @property
-    def bytes(self) -> int:
-        total = self.decl.type.bytes
-        for d in self.shape:
-            total *= value_of(d) or 0
-        return total
 
 
 @record
@@ -324,17 +251,18 @@ def _tile(fn: Function, decl: Decl, threads: tuple[ThreadLoop, ...]) -> LocalTil
     pad = pad if read_across or copied_across else 0
     ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.stages > 1)
     buffers = max((s.stages for s in ahead if decl.name in writes(s.body)), default=1)
-    if moved := _moved(fn, decl, order):
-        return LocalTile(decl, order, 0, None, buffers, moved)
+    if product := _product(fn, decl):
+        moved = product.moved if len(order) == 2 else 0
+        return LocalTile(decl, order, 0, None, buffers, moved, product.packed)
     return LocalTile(decl, order, pad, _blocks(fn, decl, fast, pad, threads), buffers)
 
 
-def _moved(fn: Function, decl: Decl, order: tuple[int, ...]) -> int:
-    """By how many elements rows are moved of an operand of products of tiles, so that work-items
-    that read neighbours of several rows find them in different banks; 0: not at all."""
+def _product(fn: Function, decl: Decl) -> TensorTile | None:
+    """The product of tiles that a tile is an operand of: work-items that read neighbours of several
+    rows are to find them in different banks."""
     loops = (s for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
     found = next((s for s in loops if any(c.source == decl.name for c in parts(s)[1])), None)
-    return TENSOR_TILES[found.tensor].moved if found is not None and len(order) == 2 else 0
+    return None if found is None else TENSOR_TILES[found.tensor]
 
 
 def _blocks(

@@ -11,7 +11,12 @@ if (LX_TENSOR) {
 }
 
 LX_TENSOR is 1 where the host has found that the device computes the same bits so. What is in
-registers before and after is the same in both forms.
+registers before and after is the same in both forms. Operands of which several words are read, or
+words that hold several terms, have registers of their own in the first form:
+
+uint A_reg[Ry][2], B_reg[Rx/2][2];
+A_reg[i][w] = LX_WORD(char4, &A_loc[(k + 4*(term + 4*w)) / 4][...]);
+LX_MMA_16_8_32_S8_S8(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], A_reg[i][1], ...);
 """
 
 from __future__ import annotations
@@ -20,35 +25,48 @@ from dataclasses import dataclass, replace
 
 from loopxform.codegen.opencl.work_item import ItemWriter, indented, unrolled
 from loopxform.errors import EmitError
+from loopxform.floating_point import SEPARATE, FloatingPoint
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Var
-from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Load, Var
+from loopxform.ir.tensor_tiles import TENSOR_TILES, Instruction, TensorTile
 from loopxform.ir.visit import substitute, substitute_body
 from loopxform.transforms.latency.register_pipeline import parts
 from loopxform.transforms.mapping.tensorise import TileProduct, tile_product
 
 TENSOR = "LX_TENSOR"
-PRODUCT = "LX_MMA"
-"""Whether tiles are multiplied, and the product of two (templates/kernels.cl.j2)."""
+"""Whether tiles are multiplied (templates/kernels.cl.j2)."""
+
+WORD = "LX_WORD"
+"""Reads a word of a tile of local memory."""
+
+SPLIT = "LX_SPLIT"
+"""Makes a number the sum of two of 11 bits."""
+
+_PARTS = ("[1]", "[0]"), ("[0]", "[1]"), ("[0]", "[0]")
+"""Which parts of operands that are sums of two are multiplied, the small products first."""
 
 
 @dataclass
 class TensorWriter(ItemWriter):
-    """Writes both forms of such loops; `tensor` where products may be fused with sums."""
+    """Writes both forms of such loops, where that is `permitted`."""
 
-    tensor: bool = False
+    permitted: FloatingPoint = SEPARATE
 
     def tile_products(self, s: For) -> list[str]:
         plain = self._loop(s, self._items(s.body))
         if not self.has_tiles(s):
             return plain
-        declared = [line for d in parts(s)[0] for line in self._declaration(d)]
-        body = [*declared, *self.fragments(s, Var(s.var)), *self.products(s)]
-        return self.either(self._loop(replace(s, step=Const(self.depth(s))), body), plain)
+        if self._product(s)[0].words > 1:
+            body = self._by_words(s)
+        else:
+            declared = [line for d in parts(s)[0] for line in self._declaration(d)]
+            body = [*declared, *self.fragments(s, Var(s.var)), *self.products(s)]
+        few = replace(s, step=Const(self.depth(s)), unroll=True)
+        return self.either(self._loop(few, body), plain)
 
     def has_tiles(self, loop: For) -> bool:
         """Whether a loop has both forms."""
-        return self.tensor and bool(loop.tensor)
+        return bool(loop.tensor) and TENSOR_TILES[loop.tensor].permitted(self.permitted)
 
     def either(self, tiles: list[str], plain: list[str]) -> list[str]:
         """Both forms of statements."""
@@ -70,7 +88,14 @@ class TensorWriter(ItemWriter):
         return out
 
     def _columns(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> list[str]:
-        """Of each tile one column: from that of the work-item's first element, as many further as
+        """Of each tile one column."""
+        c = self.own.c0
+        read = self._text(self._column(product, tile, moved))
+        line = f"{self.dialect.held(product.right.target)}[{c}] = {read};"
+        return unrolled(c, str(self._tiles(product.columns, tile.own_columns)), "1", [line])
+
+    def _column(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> Load:
+        """An element of it: from the column of the work-item's first element, as many further as
         its row in the warp is from twice its place in it."""
         c, index = self.own.c0, list[Expr]()
         for x in product.right.slices:
@@ -83,35 +108,87 @@ class TensorWriter(ItemWriter):
                 place = Bin("+", Bin("*", Var(c), apart), Var(self.own.shift))
                 lo = Bin("+", lo, place)
             index.append(lo)
-        read = self._text(Load(product.right.source, tuple(index)))
-        line = f"{self.dialect.held(product.right.target)}[{c}] = {read};"
-        return unrolled(c, str(self._tiles(product.columns, tile.own_columns)), "1", [line])
+        return Load(product.right.source, tuple(index))
+
+    def _row(self, copy: Copy, moved: dict[str, Expr]) -> Load:
+        """An element of the row of that number of a work-item."""
+        c, index = Var(self.own.c0), list[Expr]()
+        for x in copy.slices:
+            turns, lo = self.mapping.dealt(x.lo), substitute(x.lo, moved)
+            more = turns.element(c) if turns else c
+            index.append(lo if x.size is None else Bin("+", lo, more))
+        return Load(copy.source, tuple(index))
+
+    def _by_words(self, loop: For) -> list[str]:
+        """A product of operands that are read in words."""
+        tile, product = self._product(loop)
+        d, c = self.dialect, self.own.c0
+        rows, across = (
+            value_of(product.rows.hi) or 1,
+            self._tiles(product.columns, tile.own_columns),
+        )
+        left, right = (d.name(x.target) for x in (product.left, product.right))
+        each = f"[{tile.words}]" + ("[2]" if tile.split else "")
+        lines = [f"uint {left}[{rows}]{each}, {right}[{across}]{each};"]
+        terms = [
+            simplify(Bin("+", Var(loop.var), _term(self.own.term, tile, n)))
+            for n in range(tile.words)
+        ]
+        read = [
+            self._word(f"{left}[{c}][{n}]", self._row(product.left, {loop.var: k}), tile)
+            for n, k in enumerate(terms)
+        ]
+        lines += unrolled(c, str(rows), "1", read)
+        read = [
+            self._word(f"{right}[{c}][{n}]", self._column(product, tile, {loop.var: k}), tile)
+            for n, k in enumerate(terms)
+        ]
+        lines += unrolled(c, str(across), "1", read)
+        own = [_next(product.rows, n) for n in range(tile.own_rows)]
+        for a, b in _PARTS if tile.split else (("", ""),):
+            words = [f"{left}[{self._text(e)}][{n}]{a}" for n in range(tile.words) for e in own]
+            words += [f"{right}[{c}][{n}]{b}" for n in range(tile.words)]
+            lines += self._multiplied(loop, words)
+        return lines
+
+    def _word(self, register: str, first: Load, tile: TensorTile) -> str:
+        """The statement that reads a word that begins with an element."""
+        if tile.split:
+            return f"{SPLIT}({register}, {self._text(first)})"
+        kind = f"{self.dialect.memory_name(first.array)}{tile.packed}"
+        return f"{register} = {WORD}({kind}, &{self.dialect.element(first, whole=True)});"
 
     def products(self, loop: For, which: str = "") -> list[str]:
-        """Multiplies what is in registers: down and up the rows, so that neighbours share one."""
+        """Multiplies what is in registers."""
+        tile, product = self._product(loop)
+        rows, plain = product.rows, self.dialect
+        if which:
+            both = (product.left.target, product.right.target)
+            self.dialect = plain.with_pairs(dict.fromkeys(both, which))
+        left = [
+            self._text(Load(product.left.target, (_next(rows, n),))) for n in range(tile.own_rows)
+        ]
+        right = f"{self.dialect.held(product.right.target)}[{self.own.c0}]"
+        self.dialect = plain
+        return self._multiplied(loop, [*left, right])
+
+    def _multiplied(self, loop: For, words: list[str]) -> list[str]:
+        """Multiplies words of operands: down and up the rows, so that neighbours share one."""
         tile, product = self._product(loop)
         d, c, r = self.dialect, self.own.c0, self.own.c1
         rows, columns = product.rows, product.columns
         high = self._tiles(rows, tile.own_rows)
         i, j = (f"const {d.counter_type(x.type)} {d.name(x.var)}" for x in (rows, columns))
-        plain = self.dialect
-        if which:
-            both = (product.left.target, product.right.target)
-            self.dialect = plain.with_pairs(dict.fromkeys(both, which))
         results = [
             self._text(_at(product, rows, n, columns, m))
             for n in range(tile.own_rows)
             for m in range(tile.own_columns)
         ]
-        left = [
-            self._text(Load(product.left.target, (_next(rows, n),))) for n in range(tile.own_rows)
-        ]
-        right = f"{self.dialect.held(product.right.target)}[{c}]"
-        self.dialect = plain
-        name = f"{PRODUCT}_{tile.rows}_{tile.columns}_{tile.depth}"
+        kinds = d.types[product.left.source], d.types[product.right.source]
+        macro = Instruction(tile, *kinds).macro
         inner = [
             f"{i} = ({c} % 2 ? {high - 1} - {r} : {r}) * {tile.own_rows};",
-            f"{name}({', '.join((*results, *left, right))});",
+            f"{macro}({', '.join((*results, *words))});",
         ]
         across = [f"{j} = {c} * {tile.own_columns};", *unrolled(r, str(high), "1", inner)]
         return unrolled(c, str(self._tiles(columns, tile.own_columns)), "1", across)
@@ -128,6 +205,12 @@ class TensorWriter(ItemWriter):
         product = tile_product(loop)
         assert product is not None, loop.var
         return TENSOR_TILES[loop.tensor], product
+
+
+def _term(number: str, tile: TensorTile, n: int) -> Expr:
+    """The first term of word `n` of a work-item, of the number of its place in the warp's row."""
+    place = Bin("+", Var(number), Const(tile.wide * n))
+    return Bin("*", place, Const(tile.packed))
 
 
 def _next(loop: For, n: int) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from loopxform.codegen.c.words import MACRO
-from loopxform.codegen.opencl.halves import NAMES
+from loopxform.codegen.opencl import halves, quotients
 
 # Words of OpenCL C that are ordinary names in C: types, qualifiers, and the built-in functions a
 # kernel of ours may call or be confused with (OpenCL C 1.2, sections 6.1, 6.5, 6.12).
@@ -39,7 +39,10 @@ _VECTORS = (
     "half",
 )
 RESERVED = (
-    frozenset(_WORDS.split()) | NAMES | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
+    frozenset(_WORDS.split())
+    | halves.NAMES
+    | quotients.NAMES
+    | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
 )
 
 _RESERVED = re.compile(

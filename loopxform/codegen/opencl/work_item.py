@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.opencl.cooperative_copy import OwnNames, loaded_vector, stored_vector
+from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
-from loopxform.codegen.opencl.launch import Blocks, LocalTile, Mapping, ThreadLoop
+from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
+from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
+from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
 from loopxform.ir.affine import poly, simplify, value_of
@@ -98,7 +100,8 @@ class ItemWriter(ABC):
                 return self._in_turns(s, tile, tile.order[-1], turns)
             if fast.size is not None and turns is None and tile.holds(s.width):
                 return self._in_a_row(s, tile, tile.order[-1])
-        if self.dialect.several and s.source in self.dialect.tiles:
+        bits = s.source in self.dialect.packed
+        if self.dialect.several and s.source in self.dialect.tiles and not bits:
             tile = self.dialect.tiles[s.source]
             turns = self.mapping.dealt(s.slices[tile.order[-1]].lo)
             alone = sum(x.size is not None for x in s.slices) == 1

@@ -18,7 +18,7 @@ from loopxform.frontend.desugar.counted import CountedWhile
 from loopxform.frontend.desugar.jumps import LOOPS, Jump
 from loopxform.frontend.desugar.kinds import kind
 from loopxform.frontend.desugar.names import changed, declared
-from loopxform.frontend.desugar.starts import Scope, take_start
+from loopxform.frontend.desugar.starts import Scope, own_start, take_start
 from loopxform.frontend.syntax.tree import clone, every, replace_children
 
 _LEAVE = Jump(lambda n: isinstance(n, c_ast.Break), (*LOOPS, c_ast.Switch))
@@ -38,7 +38,7 @@ def counted_down(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> list[
         return None
     if name in declared(s.stmt) or name in changed(s.stmt):
         return None
-    init, own = _own_start(s, name)
+    init, own = own_start(s, name)
     if isinstance(s, c_ast.For) and s.init is not None and init is None:
         return None
     first = init or take_start(before, name, scope)
@@ -74,19 +74,6 @@ def _countdown(cond: c_ast.Node | None) -> tuple[str, str] | None:
             return name, op.replace("<", ">")
         case _:
             return None
-
-
-def _own_start(s: c_ast.Node, name: str) -> tuple[c_ast.Assignment | None, bool]:
-    """The start in the header of a for, and whether the header declares the variable."""
-    match getattr(s, "init", None):
-        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=found)) as init if found == name:
-            return init, False
-        case c_ast.DeclList(decls=[c_ast.Decl(name=found, init=value) as d]) if (
-            found == name and value is not None
-        ):
-            return build.assignment(name, value, d), True
-        case _:
-            return None, False
 
 
 def _signed(

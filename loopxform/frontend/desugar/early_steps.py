@@ -1,6 +1,7 @@
 """Loops that step their counter before they use it.
 
     while (--i >= 0) S           ->  for (i = i_start - 1; i >= 0; i--) S
+    for (i = n; --i >= 0;) S     ->  for (i = n - 1; i >= 0; i--) S
     while (i++ < n) S            ->  for (i = i_start + 1; i <= n; i++) S
     while (++i < n) S            ->  for (i = i_start + 1; i < n; i++) S
     while (--n) S                ->  for (n = n_start - 1; n != 0; n--) S
@@ -22,7 +23,7 @@ from loopxform.frontend.desugar.counted import CountedWhile
 from loopxform.frontend.desugar.jumps import LOOPS, Jump
 from loopxform.frontend.desugar.kinds import kind
 from loopxform.frontend.desugar.names import changed, declared, mentioned
-from loopxform.frontend.desugar.starts import Scope, take_start
+from loopxform.frontend.desugar.starts import Scope, own_start, take_start
 from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 
 _LEAVE = Jump(lambda n: isinstance(n, c_ast.Break), (*LOOPS, c_ast.Switch))
@@ -35,7 +36,7 @@ def stepped_in_condition(
 ) -> list[c_ast.Node] | None:
     """The statements that a loop becomes whose condition steps its counter first."""
     head = cast(Any, s)
-    match head.cond if _has_no_step(s) and getattr(s, "init", None) is None else None:
+    match head.cond if _has_no_step(s) else None:
         case c_ast.BinaryOp(
             op="<" | "<=" | ">" | ">=" as op,
             left=c_ast.UnaryOp(op="++" | "--" as step, expr=c_ast.ID(name=name)),
@@ -59,13 +60,19 @@ def stepped_in_condition(
         return None
     if name in declared(head.stmt) or name in changed(head.stmt):
         return None
-    start = take_start(before, name, scope)
+    first, own = own_start(s, name)
+    if first is None and getattr(s, "init", None) is not None:
+        return None
+    start = first or take_start(before, name, scope)
     made, value = list[c_ast.Node](), None if start is None else start.rvalue
     if value is None:
         kept = scope.fresh.name(f"{name}_start")
         made.append(build.local(kept, known.type, s, build.name(name, s)))
         value = build.name(kept, s)
-    init = build.assignment(name, build.binary(step[0], value, build.number(1, s)), s)
+    less = build.binary(step[0], value, build.number(1, s))
+    init: c_ast.Node = build.assignment(name, less, s)
+    if own:
+        init = build.declarations(build.local(name, known.type, s, less))
     cond = build.binary(op, build.name(name, s), bound)
     return [*made, _for(s, init, cond, build.step(step, name, s), head.stmt)]
 

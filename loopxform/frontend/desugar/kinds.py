@@ -19,10 +19,12 @@ _WORDS = {"int", "long", "unsigned", "signed"}
 
 def kind(d: c_ast.Decl) -> Kind:
     """An integer that is at least as wide as `int`, a pointer, or something else."""
-    if isinstance(d.type, c_ast.PtrDecl):
-        return "pointer"
-    t = d.type.type if isinstance(d.type, c_ast.TypeDecl) else None
-    if not isinstance(t, c_ast.IdentifierType) or "volatile" in d.quals or "_Atomic" in d.quals:
+    return "pointer" if isinstance(d.type, c_ast.PtrDecl) else _kind(d.type, d.quals)
+
+
+def _kind(declared: c_ast.Node, quals: list[str]) -> Kind:
+    t = declared.type if isinstance(declared, c_ast.TypeDecl) else None
+    if not isinstance(t, c_ast.IdentifierType) or "volatile" in quals or "_Atomic" in quals:
         return "other"
     names = set(t.names)
     if len(names) == 1 and names <= _SIGNED | _UNSIGNED:
@@ -30,6 +32,12 @@ def kind(d: c_ast.Decl) -> Kind:
     if names <= _WORDS:
         return "unsigned" if "unsigned" in names else "signed"
     return "other"
+
+
+def element_kind(d: c_ast.Decl) -> Kind:
+    """The kind of what a pointer or an array of one dimension has for elements."""
+    element = d.type.type if isinstance(d.type, c_ast.PtrDecl | c_ast.ArrayDecl) else None
+    return _kind(element, element.quals) if isinstance(element, c_ast.TypeDecl) else "other"
 
 
 def once(node: c_ast.FuncDef) -> Mapping[str, c_ast.Decl]:

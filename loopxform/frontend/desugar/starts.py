@@ -63,3 +63,16 @@ def _is_arithmetic(n: c_ast.Node) -> bool:
     if isinstance(n, c_ast.UnaryOp):
         return n.op in ("-", "+", "~", "!")
     return isinstance(n, c_ast.ID | c_ast.Constant | c_ast.BinaryOp)
+
+
+def own_start(s: c_ast.Node, name: str) -> tuple[c_ast.Assignment | None, bool]:
+    """The start in the header of a for, and whether the header declares the variable."""
+    match getattr(s, "init", None):
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=found)) as init if found == name:
+            return init, False
+        case c_ast.DeclList(decls=[c_ast.Decl(name=found, init=value) as d]) if (
+            found == name and value is not None
+        ):
+            return build.assignment(name, value, d), True
+        case _:
+            return None, False

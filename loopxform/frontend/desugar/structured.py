@@ -26,10 +26,17 @@ from loopxform.frontend.desugar.names import Fresh, declared, governed, mentione
 from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.strides import counted_strides
 from loopxform.frontend.desugar.switches import chain
-from loopxform.frontend.syntax.tree import below, every, replace_children, statements
+from loopxform.frontend.syntax.tree import (
+    below,
+    every,
+    replace_children,
+    runs_once,
+    statements,
+)
 
 _KINDS = (*LOOPS, c_ast.Switch, c_ast.Goto, c_ast.Return)
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
+_BREAK = Jump(lambda n: isinstance(n, c_ast.Break), (*LOOPS, c_ast.Switch))
 
 
 def structure(
@@ -92,6 +99,8 @@ class _Structure:
             return node
         replace_children(node, self.visit)
         match node:
+            case c_ast.DoWhile() if runs_once(node) and (block := self._once(node)) is not None:
+                return block
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self._continues(node)
                 node.stmt = self._alone(node.stmt)
@@ -128,6 +137,17 @@ class _Structure:
                 made = counted_strides(s, self.scope)
             out += [s] if made is None else made
         return out
+
+    def _once(self, node: c_ast.DoWhile) -> c_ast.Node | None:
+        """The statements of `do ... while (0)` as a block, which `break` and `continue` leave."""
+        items = statements(node.stmt)
+        try:
+            for jump in (_CONTINUE, _BREAK):
+                if any(map(jump.held, items)):
+                    items = guarded(items, jump, self.fresh, self.private)
+        except Stuck:
+            return None
+        return build.block(items, node)
 
     def _continues(self, loop: c_ast.For | c_ast.While | c_ast.DoWhile) -> None:
         items = statements(loop.stmt)

@@ -90,6 +90,6 @@ def _enumerators(node: c_ast.Node | None, scope: FileScope, places: Places) -> N
         else:
             values.append(None if before is None else before + 1)
         scope.names[item.name] = enumerator(item, values[-1])
-    t = enumeration(values) if scope.plain_layout else None
+    t = enumeration(values) if scope.layouts.usual(node) else None
     if t is not None:
         scope.names[enum_key(node)] = Symbol(enum_key(node), t, "type")

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from loopxform.frontend.lower.accesses import Access, Accesses, Refused
 from loopxform.frontend.lower.facts import Facts, is_stable
+from loopxform.frontend.lower.numbered_elements import by_number, numbered
 from loopxform.frontend.lower.ranges import Context, cases, extremes
 from loopxform.frontend.lower.strides import both_signs, is_mixed, stride_lists
 from loopxform.frontend.parsed import Note
@@ -75,7 +76,7 @@ def _recover_local(fn: Function, d: Decl, found: Accesses) -> Function:
 def _recover(fn: Function, p: Param, found: Accesses) -> tuple[Function, Note | None]:
     try:
         accesses = found.of(fn, p.name)
-        fitting = _shape(accesses, found.facts)
+        fitting = _shape(accesses, found.facts, numbered(fn))
     except Refused as why:
         return fn, Note(f"the shape of '{p.name}' is not known: {why.message}", why.load.origin.loc)
     if fitting is None:
@@ -107,8 +108,11 @@ Extents = tuple[Poly, ...]
 Indices = list[tuple[Expr, ...]]
 
 
-def _shape(accesses: list[Access], facts: Facts) -> tuple[Extents, Indices] | None:
-    """Extents of the inner dimensions and the index of every access; None for plain vectors."""
+def _shape(
+    accesses: list[Access], facts: Facts, alone: frozenset[int]
+) -> tuple[Extents, Indices] | None:
+    """Extents of the inner dimensions and the index of every access; None for plain vectors. Those
+    `alone` may stand for all elements of a matrix in turn (`numbered`)."""
     coefficients = [c for a in accesses for c in _coefficients(a, facts)]
     lists = [x for signed in both_signs(coefficients) for x in stride_lists(signed)]
     if not lists:
@@ -120,7 +124,7 @@ def _shape(accesses: list[Access], facts: Facts) -> tuple[Extents, Indices] | No
             if assume and any(s.constant is not None for s in strides):
                 continue
             try:
-                return _fit(accesses, strides, facts, assume)
+                return _fit(accesses, strides, facts, assume, alone)
             except Refused as e:
                 why = why or e
     if why is not None and symbolic:
@@ -144,14 +148,19 @@ def _coefficients(a: Access, facts: Facts) -> Iterator[Poly]:
 
 
 def _fit(
-    accesses: list[Access], strides: list[Poly], facts: Facts, assume: bool
+    accesses: list[Access],
+    strides: list[Poly],
+    facts: Facts,
+    assume: bool,
+    alone: frozenset[int],
 ) -> tuple[Extents, Indices]:
     """The shape with these strides (largest first), or Refused."""
     extents = _extents(strides, accesses)
     conditions: list[Expr] = []
     indices: Indices = []
     for a in accesses:
-        parts = _split(a, strides, extents, facts, assume)
+        counted = by_number(a, strides) if assume and id(a.load) in alone else None
+        parts = counted or _split(a, strides, extents, facts, assume)
         if parts is None:
             raise Refused(_complaint(a, strides[-1]), a.load)
         index, asked = parts

@@ -23,6 +23,7 @@ from loopxform.frontend.desugar.callee import (
 )
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
+from loopxform.frontend.desugar.fresh_statics import with_fresh_statics
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.desugar.names import Fresh
@@ -39,6 +40,7 @@ from loopxform.frontend.names.called_effects import CalledEffects
 from loopxform.frontend.names.filescope import FileScope, by_name
 from loopxform.frontend.names.hidden_state import Hidden
 from loopxform.frontend.names.iterated import iterated
+from loopxform.frontend.names.library import pure
 from loopxform.frontend.names.own_pointers import with_own_pointers
 from loopxform.frontend.names.sequential import sequential
 from loopxform.frontend.names.unions import mentioned_members
@@ -47,6 +49,7 @@ from loopxform.frontend.parsed import Note
 from loopxform.frontend.pragmas.annotated import misplaced, unread
 from loopxform.frontend.pragmas.directives import directive_of
 from loopxform.frontend.pragmas.permits import permits
+from loopxform.frontend.syntax.layouts import USUAL, Layouts
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import every
 from loopxform.frontend.text.promises import promised
@@ -107,7 +110,7 @@ def lower_file(
     places: Places,
     *,
     text: str = "",
-    plain_layout: bool = True,
+    layouts: Layouts = USUAL,
     strict_aliasing: bool = True,
     parts: Mapping[str, str] | None = None,
     around: Around | None = None,
@@ -115,7 +118,7 @@ def lower_file(
     has_matrices: bool = False,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
-    preprocessed one, `plain_layout` says that nothing in it changes the layout of types,
+    preprocessed one, `layouts` says which of its types lie in memory as usual,
     `strict_aliasing` that the compiler tells objects apart by their types; `parts` are functions
     made of statements of others, which they name: no others are lowered then. `around` is that of
     the whole file where some of its functions are but declared in `ast`; functions
@@ -131,7 +134,7 @@ def lower_file(
     scope = FileScope(
         around.obstacles,
         around.hidden.with_parts(parts),
-        plain_layout=plain_layout,
+        layouts=layouts,
         strict_aliasing=strict_aliasing,
         only_judged=only_judged,
         has_matrices=has_matrices,
@@ -211,7 +214,8 @@ def _plainer(
     names of functions, and what calls are to become."""
     broken: dict[str, LoopxformError] = {}
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
-    hoisting = {id(n): _in_front(n, left, places, broken) for left, n in _counted(functions)}
+    own = frozenset(n.decl.name for n in functions)
+    hoisting = {id(n): _in_front(n, own, left, places, broken) for left, n in _counted(functions)}
     ast.ext = [x for n in ast.ext for x in (*hoisting.get(id(n), ()), n)]
     names = frozenset(n.name for n in ast.ext if isinstance(n, c_ast.Decl) and n.name)
     declared = [n for n in ast.ext if isinstance(n, c_ast.Decl) and n.name]
@@ -308,10 +312,19 @@ def _lowered(
 
 
 def _in_front(
-    node: c_ast.FuncDef, left: int, places: Places, broken: dict[str, LoopxformError]
+    node: c_ast.FuncDef,
+    own: frozenset[str],
+    left: int,
+    places: Places,
+    broken: dict[str, LoopxformError],
 ) -> list[c_ast.Node]:
-    """What a function declares of the file."""
+    """What a function declares of the file, which defines its `own` functions."""
+
+    def is_harmless(name: str) -> bool:
+        return name not in own and pure(name, declared=False) is not None
+
     with _apart(node, left, places, broken), suppress(RecursionError):
+        with_fresh_statics(node, is_harmless)
         return hoisted(node)
     return []
 

@@ -254,8 +254,8 @@ class _Lowering:
             inside = s.member_type is not None and not is_pointer_member(s.member_type)
             owns = not inside and s in owners
             named_so = s.ir in ("", s.name) and s.kind in ("param", "global")
-            t = self.scope.records.layout(s.type) if owns and named_so else None
-            if t is None or s.decl is None or not self.scope.plain_layout:
+            t = self.scope.layout(s.type) if owns and named_so else None
+            if t is None or s.decl is None:
                 continue
             first = s.type.derived[0] if s.type.derived else None
             pointer = isinstance(first, Pointer)

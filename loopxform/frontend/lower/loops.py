@@ -24,10 +24,11 @@ from loopxform.frontend.lower.subscripts import check_wrap
 from loopxform.frontend.names.hidden_state import ARITHMETIC
 from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every
-from loopxform.ir.affine import value_of
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select
 from loopxform.ir.types import INT, Scalar
-from loopxform.ir.visit import walk_expr
+from loopxform.ir.visit import names, walk_expr
 from loopxform.records import record
 
 _MIRROR = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
@@ -80,7 +81,7 @@ class Headers:
         alone = len(bounds) == 1 and not early
         ends = [self._end(node, symbol, lo, (step, part), bound, alone=alone) for bound in bounds]
         if len(ends) > 1:
-            self._comparable([end.bound for end in ends], symbol, node)
+            self._comparable(ends, lo, symbol, node)
         hi = self.ends.exclusive(ends, up=step > 0, early=early)
         return Header(symbol, lo, hi, step, asked(ends, symbol.ir))
 
@@ -138,16 +139,25 @@ class Headers:
                     return Bin(op, *nearest, origin=e.origin)
         return e
 
-    def _comparable(self, ends: list[Expr], symbol: Symbol, node: c_ast.For) -> None:
+    def _comparable(self, ends: list[End], lo: Expr, symbol: Symbol, node: c_ast.For) -> None:
         """The nearest of several ends is the least (or greatest) number, and reading all of them
-        is as good as reading them until one is reached: the first is read in any case."""
-        types = [self.x.type_of(e) for e in ends]
-        unsafe = any(_may_trap(x) for e in ends[1:] for x in walk_expr(e))
+        is as good as reading them until one is reached: the first is read in any case, and one that
+        must not be (an element of an array) where the loop begins before those in front of it,
+        which is asked of the arguments."""
+        types = [self.x.type_of(end.bound) for end in ends]
+        traps = [n for n, end in enumerate(ends) if any(map(_may_trap, walk_expr(end.bound)))]
+        unsafe = any(not self._is_reached(ends[:n], lo) for n in traps)
         own = symbol.type.base
         assert own is not None
         alike = all(t == own for t in types)
         if unsafe or (any(t.is_unsigned for t in (own, *types)) and not alike):
             raise refused(node.cond, _NO_BOUND.format(symbol.name), _FORM)
+
+    def _is_reached(self, ends: list[End], lo: Expr) -> bool:
+        """Whether a loop is asked to begin before some ends, as far as its condition tells."""
+        said = [Bin(end.op, simplify(Bin("+", lo, Const(end.shift))), end.bound) for end in ends]
+        open = [c for c in said if names(c) or not evaluate(c, {})]
+        return self.ends.facts.assume_all(open)
 
     # ------------------------------------------------------------ the three parts
 

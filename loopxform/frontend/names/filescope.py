@@ -15,6 +15,7 @@ from loopxform.frontend.names.library import pure
 from loopxform.frontend.names.members import Records
 from loopxform.frontend.names.sequential import Obstacle
 from loopxform.frontend.names.symbols import Symbol
+from loopxform.frontend.syntax.layouts import USUAL, Layouts
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import Expr, Routine
 from loopxform.ir.records import Record
@@ -37,24 +38,24 @@ def by_name(ast: c_ast.FileAST) -> frozenset[str]:
 
 class FileScope:
     """What a translation unit declares outside functions; `own` are the functions it defines,
-    each with what keeps its body from standing in the place of a call. `plain_layout` says that
-    nothing in the file changes the layout of types (`packed`, `#pragma pack`), `strict_aliasing`
-    that types tell objects apart; `hidden` says who looks at what functions of the library leave
-    behind, `promised` what attributes say of functions: const, pure, noreturn."""
+    each with what keeps its body from standing in the place of a call. `layouts` says which types
+    lie in memory as usual, `strict_aliasing` that types tell objects apart; `hidden` says who looks
+    at what functions of the library leave behind, `promised` what attributes say of functions:
+    const, pure, noreturn."""
 
     def __init__(
         self,
         own: Mapping[str, str] | None = None,
         hidden: Hidden | None = None,
         *,
-        plain_layout: bool = True,
+        layouts: Layouts = USUAL,
         strict_aliasing: bool = True,
         only_judged: bool = False,
         has_matrices: bool = False,
         promised: Mapping[str, frozenset[str]] | None = None,
         mentioned: frozenset[str] = frozenset(),
     ) -> None:
-        self.plain_layout = plain_layout
+        self.layouts = layouts
         self.only_judged = only_judged
         """Whether functions are asked about and never run: rows that pointers to pointers lead to
         are taken to be apart, and loops whose steps are variables count their iterations."""
@@ -67,7 +68,11 @@ class FileScope:
         self.names: dict[str, Symbol] = {}
         self.own = own or {}
         self.records = Records(
-            {}, rows_apart=only_judged, has_matrices=has_matrices, mentioned=mentioned
+            {},
+            rows_apart=only_judged,
+            has_matrices=has_matrices,
+            mentioned=mentioned,
+            layouts=layouts,
         )
         self.aliasing = Aliasing(self.records.types, self.records.united, strict=strict_aliasing)
         self.by_name: frozenset[str] = frozenset()
@@ -100,4 +105,4 @@ class FileScope:
 
     def layout(self, t: CType) -> Record | None:
         """How a struct lies in memory, where that is known."""
-        return self.records.layout(t) if self.plain_layout else None
+        return self.records.layout(t) if self.layouts.plain else None

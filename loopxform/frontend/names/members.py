@@ -26,6 +26,7 @@ from loopxform.frontend.names.ctype import (
 )
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.names.unions import direct_members, other_names
+from loopxform.frontend.syntax.layouts import USUAL, Layouts
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import Const, Expr
 from loopxform.ir.records import Field, Record, record
@@ -57,6 +58,7 @@ class Records:
     """The names of the members that the file mentions."""
     first_names: dict[tuple[str, str], str] = field(default_factory=dict)
     """For members of unions that are one under several names, the name that stands for all."""
+    layouts: Layouts = USUAL
 
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
@@ -73,7 +75,8 @@ class Records:
             if isinstance(n, c_ast.Struct):
                 named = (d for d in n.decls if isinstance(d, c_ast.Decl) and d.name)
                 self.types[key] = {d.name: ctype(d.type, typedef) for d in named}
-                self.listed[key] = [_listed(d, typedef, size) for d in n.decls]
+                usual = self.layouts.usual(n)
+                self.listed[key] = [_listed(d, typedef, size) if usual else None for d in n.decls]
                 types = list(self.fields[key].values())
                 inner = all(not t.record or t.record in self.whole for t in types)
                 listed = [getattr(d, "name", None) for d in n.decls]
@@ -106,7 +109,7 @@ class Records:
 
     def layout(self, t: CType) -> Record | None:
         """How the structs that are the elements of `t` lie in memory; None where a member is not
-        known well enough."""
+        known well enough, or something is packed or aligned."""
         fields: list[Field] = []
         for d in self.listed.get(t.record, [None]):
             if d is None:

@@ -149,7 +149,7 @@ class Resolver:
                 values.append(enumerated(item, values[-1] if values else -1))
                 symbol = self.define(item.name, CType(INT, "int"), "enum", item)
                 symbol.value = enumerator(item, values[-1]).value
-        t = enumeration(values) if self._file.plain_layout else None
+        t = enumeration(values) if self._file.layouts.usual(node) else None
         if t is not None:
             self.define(enum_key(node), t, "type", node)
 

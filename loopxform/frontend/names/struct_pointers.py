@@ -43,12 +43,25 @@ def _is_read_only(m: Symbol) -> bool:
 
 
 def _arrays(table: Table, body: c_ast.Node) -> set[Symbol]:
-    """Pointers that are used in another way than `s->n`."""
+    """Pointers that are used in another way than `s->n`, or `((T *)s)->n` with structs of the same
+    type (parameters of inlined functions become that)."""
     out = {s for t in table.symbols if t.target is not None if (s := base_symbol(t.target, table))}
-    plain = [n.name for n in every(body) if isinstance(n, c_ast.StructRef) and n.type == "->"]
-    direct = {id(n) for n in plain if isinstance(n, c_ast.ID)}
+    direct = {id(p) for n in every(body) if (p := _pointer(n, table)) is not None}
     for n in every(body):
         found = table.of(n) if isinstance(n, c_ast.ID) and id(n) not in direct else None
         if found is not None:
             out.add(found)
     return out
+
+
+def _pointer(n: c_ast.Node, table: Table) -> c_ast.ID | None:
+    """The pointer whose struct a node names a member of."""
+    if not isinstance(n, c_ast.StructRef) or n.type != "->":
+        return None
+    place, member = n.name, table.of(n)
+    while isinstance(place, c_ast.Cast):
+        place = place.expr
+    if not isinstance(place, c_ast.ID):
+        return None
+    same = place is n.name or (member is not None and member.owner is table.of(place))
+    return place if same else None

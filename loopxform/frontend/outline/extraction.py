@@ -23,6 +23,7 @@ from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.extracted import Extracted, extracted
 from loopxform.frontend.outline.owner import Owner, settings
 from loopxform.frontend.parsed import Parsed
+from loopxform.frontend.syntax.layouts import layouts
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import every
@@ -104,7 +105,7 @@ class _Extraction:
         done = lower_file(
             tree,
             self.places,
-            plain_layout=gnu.plain_layout(self.text),
+            layouts=layouts(self.text),
             strict_aliasing=self.strict,
             parts=owners,
             around=around,

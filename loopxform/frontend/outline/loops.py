@@ -8,11 +8,11 @@ from typing import cast
 from pycparser import c_ast
 
 from loopxform.frontend.syntax.places import Places
-from loopxform.frontend.syntax.tree import below, every
+from loopxform.frontend.syntax.tree import below, every, runs_once
 from loopxform.records import record
 from loopxform.source import Loc
 
-LOOPS = c_ast.For | c_ast.While | c_ast.DoWhile
+_LOOPS = c_ast.For | c_ast.While | c_ast.DoWhile
 
 MANY = 1000
 """Iterations of a loop whose text does not tell how many there are."""
@@ -41,18 +41,23 @@ class Loop:
         return at is not None and loc.file == at.file and at.line <= loc.line <= self.last
 
 
+def is_loop(node: c_ast.Node) -> bool:
+    """Whether it is a loop, and not `do ... while (0)`."""
+    return isinstance(node, _LOOPS) and not runs_once(node)
+
+
 def loops(function: c_ast.FuncDef, places: Places) -> tuple[Loop, ...]:
     """Those of a function, in text order."""
     return tuple(_loops(function.body, function.decl.name, places, 0, 1))
 
 
 def _loops(node: c_ast.Node, owner: str, places: Places, above: int, work: int) -> Iterator[Loop]:
-    if isinstance(node, LOOPS):
+    if is_loop(node):
         above, work = above + 1, work * _iterations(node)
         inner, times = _inside(node)
         lines = (x.coord.line for x in every(node) if x.coord is not None)
         last = max(lines, default=0)
-        within = frozenset(id(x) for x in every(node) if isinstance(x, LOOPS) and x is not node)
+        within = frozenset(id(x) for x in every(node) if is_loop(x) and x is not node)
         yield Loop(owner, places.node(node), last, above + inner, work * times, id(node), within)
     for child in below(node):
         yield from _loops(child, owner, places, above, work)
@@ -63,7 +68,7 @@ def _inside(node: c_ast.Node) -> tuple[int, int]:
     inner = [(0, 1)]
     for child in below(node):
         levels, work = _inside(child)
-        one = isinstance(child, LOOPS)
+        one = is_loop(child)
         inner.append((levels + one, work * (_iterations(child) if one else 1)))
     return max(x for x, _ in inner), max(x for _, x in inner)
 

@@ -20,7 +20,7 @@ from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.data_texts import DataText, data_texts, innermost
-from loopxform.frontend.outline.loops import Loop, loops
+from loopxform.frontend.outline.loops import Loop, is_loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
 from loopxform.frontend.outline.reachable import Declarations
@@ -28,6 +28,7 @@ from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.outline.wrappings import Wrapping, is_marked, is_wrapped
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.pragmas.data_regions import data_directives, is_directive
+from loopxform.frontend.syntax.layouts import Layouts, layouts
 from loopxform.frontend.syntax.parsing import parse
 from loopxform.frontend.syntax.places import Places
 from loopxform.frontend.syntax.tree import clone, every
@@ -192,7 +193,7 @@ class Original:
         done = lower_file(
             tree,
             self._places,
-            plain_layout=self._plain_layout,
+            layouts=self._layouts,
             strict_aliasing=self._strict_aliasing,
             parts=wanted,
             around=self._around,
@@ -320,13 +321,11 @@ class Original:
 
     def has_loop(self, item: Item) -> bool:
         """Whether a statement holds a loop of any kind."""
-        loops = c_ast.For | c_ast.While | c_ast.DoWhile
-        return any(isinstance(x, loops) for n in item.nodes for x in every(n))
+        return any(is_loop(x) for n in item.nodes for x in every(n))
 
     def first_loop(self, items: Iterable[Item]) -> Loc | None:
         """Where the first loop in some statements is."""
-        kinds = c_ast.For | c_ast.While | c_ast.DoWhile
-        inside = (x for i in items for n in i.nodes for x in every(n) if isinstance(x, kinds))
+        inside = (x for i in items for n in i.nodes for x in every(n) if is_loop(x))
         return next((self._places.node(x) for x in inside), None)
 
     def loops(
@@ -411,8 +410,8 @@ class Original:
         return self._first[1]
 
     @property
-    def _plain_layout(self) -> bool:
-        return gnu.plain_layout(self._first[2])
+    def _layouts(self) -> Layouts:
+        return layouts(self._first[2])
 
     def _own(self) -> Iterator[c_ast.FuncDef]:
         for node in self.ast.ext:

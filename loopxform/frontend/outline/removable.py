@@ -12,14 +12,18 @@ from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.pragmas.directives import pragma_text
 from loopxform.frontend.syntax.tree import every
 
-_JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | c_ast.Case | c_ast.Default
+_CASES = c_ast.Case | c_ast.Default
+_JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | _CASES
 
 
 def require_whole(region: Sequence[c_ast.Node]) -> None:
     """Raises NotModelled for statements that are left or entered in the middle, and for
     declarations that are more than variables."""
-    for x in (x for n in region for x in every(n)):
-        if isinstance(x, _JUMPS):
+    inside = [x for n in region for x in every(n)]
+    switches = (x for x in inside if isinstance(x, c_ast.Switch))
+    own = {id(x) for s in switches for x in every(s) if isinstance(x, _CASES)}
+    for x in inside:
+        if isinstance(x, _JUMPS) and id(x) not in own:
             raise _jump(x)
         if isinstance(x, c_ast.Decl) and set(x.storage) & {"static", "extern"}:
             help = "declare it in front of the loops"
@@ -45,7 +49,8 @@ def _jump(x: c_ast.Node) -> NotModelled:
             reason = f"a goto to the label '{x.name}' may enter the loops"
             help = "put the label in front of the loops or behind them"
         case _:
-            reason, help = "a switch in the loops", "write if and else"
+            reason = "a switch may enter the loops"
+            help = "put the label in front of the loops or behind them"
     return NotModelled("LX011", reason, help, x)
 
 

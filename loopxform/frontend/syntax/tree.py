@@ -162,3 +162,9 @@ def behind_address(node: c_ast.Node) -> c_ast.ID | None:
     if isinstance(pointer, c_ast.UnaryOp) and pointer.op == "&":
         return pointer.expr if isinstance(pointer.expr, c_ast.ID) else None
     return None
+
+
+def runs_once(node: c_ast.Node) -> bool:
+    """Whether a loop is none: `do S while (0)`, as macros of several statements are written."""
+    cond = node.cond if isinstance(node, c_ast.DoWhile) else None
+    return isinstance(cond, c_ast.Constant) and cond.type == "int" and cond.value == "0"

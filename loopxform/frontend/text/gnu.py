@@ -117,19 +117,6 @@ def _normalised(text: str, *, variadic: bool) -> str:
     return "".join(out)
 
 
-_LAYOUT = re.compile(
-    r"__attribute(?:__)?\s*\(\([^;{]*?\b_*(?:packed|aligned|ms_struct|scalar_storage_order|mode)_*\b"
-    r"|#\s*pragma\s+(?:pack|scalar_storage_order|ms_struct)\b|_Pragma\s*\(\s*\"pack"
-    r"|\b(?:_Alignas|alignas)\b"
-)
-
-
-def plain_layout(text: str) -> bool:
-    """Whether the sizes of types and the places of members are those of the standard ABI: nothing
-    in the text packs or aligns."""
-    return not _LAYOUT.search(text)
-
-
 _UNTYPED = re.compile(r"\bno-strict-aliasing\b|\b_*may_alias_*\b")
 _ALIASING = ("-fstrict-aliasing", "-fno-strict-aliasing")
 

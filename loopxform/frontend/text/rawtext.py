@@ -6,7 +6,7 @@ Lines and columns of what is left are those of the user's file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from loopxform import trace
 from loopxform.errors import InputError
@@ -66,11 +66,13 @@ def bare(text: str) -> str:
 
 
 def strip_comments(text: str, file: str) -> str:
-    """`text` with every comment replaced by blanks."""
+    """`text` with every comment replaced by blanks; a directive goes on behind one that spans
+    lines."""
     if "\\\n" in text and (m := _SPLIT_COMMENT_MARK.search(text)):
         where = place(file, text, m.start())
         help = "write the mark on one line"
         raise InputError("a comment mark is split over two lines", loc=where, help=help)
+    joined: set[int] = set()
 
     def replacement(m: re.Match[str]) -> str:
         found = m.group()
@@ -83,9 +85,21 @@ def strip_comments(text: str, file: str) -> str:
                 help="close it with */",
                 width=2,
             )
+        if "\n" in found and _in_directive(text, m.start(), joined):
+            joined.update(n for n in range(*m.span()) if text[n] == "\n")
+            return blank(found).replace(" \n", "\\\n")
         return blank(found)
 
     return _COMMENT_OR_LITERAL.sub(replacement, text)
+
+
+def _in_directive(text: str, at: int, joined: Set[int]) -> bool:
+    """Whether an offset is on the line of a directive; the line goes on at the ends `joined`."""
+    end = text.rfind("\n", 0, at)
+    before = text.rfind("\n", 0, max(end, 0))
+    while end >= 0 and (end in joined or text[before + 1 : end].rstrip(" \t").endswith("\\")):
+        end, before = before, text.rfind("\n", 0, max(before, 0))
+    return text[end + 1 : at].lstrip().startswith("#")
 
 
 def comments(text: str) -> Iterator[re.Match[str]]:

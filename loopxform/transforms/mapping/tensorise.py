@@ -2,33 +2,48 @@
 B_reg[j] } -> the same, by products of tiles where the device has units for them.
 
 The work-items of a warp compute a product of tiles together (`ir/tensor_tiles`): of 16 x 8 results,
-4 terms at a time. Each result is the same chain of multiply-adds, each rounded once, in the same
-order; so it has the bits that it has where a compiler fuses the products and sums of the kernel.
-Legal where the loop does nothing but this, in numbers of the type of the tile; where what is read
-of one operand is the same for work-items along x, of the other for those along y; where a warp is a
-rectangle of the shape that the tile asks for, whose work-items get columns in twos; and where the
-shapes divide:
+`depth` terms at a time. Legal where the loop does nothing but this, in numbers of the types of the
+tile; where what is read of one operand is the same for work-items along x, of the other for those
+along y; where a warp is a rectangle of the shape that the tile asks for, whose work-items get
+columns in twos; and where the shapes divide:
 
-    terms % 4 == 0, rows % 2 == 0, columns % 2 == 0      (of a work-item)
+    terms % depth == 0, rows % 2 == 0, columns % 2 == 0      (of a work-item)
 
-Kernels have this form only where products may be fused with sums. The listing keeps the order of
-the program; the loop is marked. The kernel has both forms: the host builds it with products of
-tiles where a test on the device gave the same bits. (NVIDIA, PTX ISA, `mma.sync`;
-docs/performance.md.)
+    tile      numbers   sums     each result                               needs
+    16x8x4    double    double   a chain of fused multiply-adds, in order  --fp contract
+    16x8x32   8 bits    32 bits  exact, modulo 2^32                        nothing
+    16x8x16   half      float    exact products, in any order, toward 0     --fp reassociate
+    16x8x8    float     float    within 3*2^-20*(1 + terms/8) of the sum   --fp fast
+                                 of its products' magnitudes
+
+Floats are made sums of two numbers of 11 bits, and of the four products of such sums three are
+computed: one part of the error is what that leaves out, the other one the sums of the units, which
+round toward 0. An infinity may give a NaN. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of
+NVIDIA tensor cores", 2021; Ootomo and Yokota, "Recovering single precision accuracy from Tensor
+Cores", 2022.)
+
+Of several numbers in a word (`packed`), the elements of both tiles of local memory are kept so: 4
+terms one behind the other. That needs tiles of two dimensions, whose one subscript is the loop:
+
+    A_reg = A_loc[..., k], B_reg = B_loc[k, ...], Tk % packed == 0, not read ahead
+
+Kernels have this form only where it is permitted. The listing keeps the order of the program; the
+loop is marked. The kernel has both forms: the host builds it with products of tiles where a test
+on the device gave the same bits. (NVIDIA, PTX ISA, `mma.sync`; docs/performance.md.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Copy, Expr, For, Function, Load, Slice, Var
+from loopxform.ir.nodes import Assign, Bin, Cast, Copy, Expr, For, Function, Load, Slice, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
-from loopxform.ir.types import Space
-from loopxform.ir.typing import symbols
+from loopxform.ir.types import Scalar, Space
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, declared, names, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
@@ -65,19 +80,22 @@ class Tensorise(Step):
     def reason(self, fn: Function) -> str:
         product = tile_product(trusted(one_loop(fn, self.loop)).loop)
         assert product is not None
-        return f"each result of {product.target.array} keeps its terms and their order"
+        exact = TENSOR_TILES[self.tile].needs in ("strict", "contract")
+        kept = "its terms and their order" if exact else "its terms, added in any order"
+        return f"each result of {product.target.array} keeps {kept}"
 
 
 @record
 class TileProduct:
     """What such a loop computes: the copies of its operands, the loops over rows and columns of a
-    work-item, and the element that each iteration adds a product to."""
+    work-item, and the element that each iteration adds a `product` to."""
 
     left: Copy
     right: Copy
     rows: For
     columns: For
     target: Load
+    product: Expr
 
 
 def tile_product(loop: For) -> TileProduct | None:
@@ -93,12 +111,21 @@ def tile_product(loop: For) -> TileProduct | None:
     if not isinstance(s, Assign) or not isinstance(s.target, Load) or s.atomic:
         return None
     first, second = copies
+    added = _added(s)
+    if not isinstance(added, Bin) or added.op != "*":
+        return None
+    factors = [_number(added.left), _number(added.right)]
     for left, right in ((first, second), (second, first)):
         row = Load(left.target, (Var(rows.var),))
         column = Load(right.target, (Var(columns.var),))
-        if _added(s) in (Bin("*", row, column), Bin("*", column, row)):
-            return TileProduct(left, right, rows, columns, s.target)
+        if factors in ([row, column], [column, row]):
+            return TileProduct(left, right, rows, columns, s.target, added)
     return None
+
+
+def _number(e: Expr) -> Expr:
+    """What a conversion to the type of the product is of."""
+    return e.operand if isinstance(e, Cast) else e
 
 
 def _added(s: Assign) -> Expr | None:
@@ -122,7 +149,7 @@ def obstacles(fn: Function, site: LoopSite, tile: str) -> tuple[Obstacle, ...]:
 
 def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[str, str]]:
     loop, product = site.loop, tile_product(site.loop)
-    if loop.level is not None or not loop.unroll:
+    if loop.level is not None or not (loop.unroll or tile.words > 1):
         yield "it is not an unrolled loop of a work-item", f"unroll {loop.var}"
     elif product is None:
         remedy = "copy both operands to private memory, and add their products alone"
@@ -131,14 +158,19 @@ def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[
         yield from _types(fn, product, tile)
         yield from _shapes(loop, product, tile)
         yield from _operands(fn, site, product, tile)
+        yield from _words(fn, loop, product, tile)
 
 
 def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tuple[str, str]]:
     kinds, decls = symbols(fn), declared(fn.body)
     copies = (product.left, product.right)
-    every = [product.target.array, *(n for c in copies for n in (c.target, c.source))]
-    if any(kinds.get(n) != tile.type for n in every):
-        yield f"its numbers are not all of type {tile.type.c}", "keep the loop as it is"
+    alike = all(kinds.get(c.target) == kinds.get(c.source) for c in copies)
+    if not (alike and tile.multiplies(kinds[c.target] for c in copies)):
+        yield f"its numbers are not of type {_either(tile.operands)}", "keep the loop as it is"
+    elif kinds.get(product.target.array) not in tile.sums:
+        yield f"its sums are not of type {_either(tile.sums)}", "keep the loop as it is"
+    elif not _is_whole(product.product, kinds, tile):
+        yield f"its products are not those of its numbers, of type {tile.sums[0].c}", "keep it"
     for c in copies:
         space = decls[c.source].space if c.source in decls else None
         if space is not Space.LOCAL:
@@ -154,6 +186,34 @@ def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tup
         yield f"results are not elements of '{product.target.array}' by row and column", "keep it"
 
 
+def _either(types: Iterable[Scalar]) -> str:
+    return " or ".join(dict.fromkeys(t.c for t in types))
+
+
+def _is_whole(e: Expr, kinds: dict[str, Scalar], tile: TensorTile) -> bool:
+    """Whether a product has the type of sums, and is one of numbers as they are: a conversion to
+    that type, or to one that has all of them, changes none."""
+    parts = (e.left, e.right) if isinstance(e, Bin) else ()
+    casts = [(x.type, type_of(x.operand, kinds)) for x in parts if isinstance(x, Cast)]
+    kept = (to in tile.sums or to.least <= own.least <= own.most <= to.most for to, own in casts)
+    return type_of(e, kinds) in tile.sums and all(kept)
+
+
+def _words(
+    fn: Function, loop: For, product: TileProduct, tile: TensorTile
+) -> Iterator[tuple[str, str]]:
+    """Of numbers that are kept in words a work-item reads neighbours along the loop."""
+    if tile.words > 1 and loop.preloaded:
+        yield f"'{loop.var}' is read ahead", "leave out register-pipeline"
+    decls = declared(fn.body)
+    for c in (product.left, product.right) if tile.packed > 1 else ():
+        alone = [n for n, s in enumerate(c.slices) if s.size is None and s.lo == Var(loop.var)]
+        if len(c.slices) != 2 or len(alone) != 1:
+            yield f"'{c.source}' is not a tile that '{loop.var}' walks along", "keep the loop"
+        elif (value_of(decls[c.source].shape[alone[0]]) or 1) % tile.packed:
+            yield f"'{c.source}' is not made of words of {tile.packed}", "use other sizes"
+
+
 def _shapes(loop: For, product: TileProduct, tile: TensorTile) -> Iterator[tuple[str, str]]:
     asked = (
         (loop, tile.depth),
@@ -164,7 +224,7 @@ def _shapes(loop: For, product: TileProduct, tile: TensorTile) -> Iterator[tuple
         trips = _trips(x)
         if trips is None:
             yield f"'{x.var}' does not count from 0 by 1 to a number", f"normalise {x.var} body"
-        elif x is loop and loop.preloaded and trips % (2 * part):
+        elif x is loop and loop.preloaded and tile.words == 1 and trips % (2 * part):
             why = f"'{x.var}', read ahead, has {trips} iterations, no multiple of {2 * part}"
             yield why, f"strip-mine {x.var} by a multiple of {2 * part}"
         elif trips % part:

@@ -9,16 +9,22 @@ An array that lives longer gets its last values back: for i: { x[k] = ...; ... x
 T y[I, K]; for i: { y[i, k] = ...; ... y[i, k] ... } if (0 < I) for k: x[k] = y[I - 1, k]. Legal
 where each iteration writes what it reads of x before it reads it, and the last one certainly writes
 all that any of them writes.
+
+A copy in private memory of a few elements is expanded as well; these are loaded one by one then.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from math import prod
 from typing import ClassVar
 
 from loopxform.analysis.context import always
 from loopxform.errors import Obstacle
-from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Assign, Bin, Const, Copy, Decl, Expr, For, Function, Load, Stmt, Var
+from loopxform.ir.types import Space
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -36,6 +42,9 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import iteration_number, positive, trips
 from loopxform.transforms.sites import fixed_header
 from loopxform.transforms.storage.last_values import Outliving, array_outside, outliving
+
+FEW = 8
+"""Elements of a copy that are loaded one by one."""
 
 
 @record
@@ -110,12 +119,14 @@ class Expand(Step):
 
     def _moved(self, fn: Function, path: Path, chosen: list[For]) -> tuple[Obstacle, ...]:
         """The declaration moves out of the loops: what it mentions must not change in there, nor
-        may the bounds that number the iterations; a staged copy is not moved at all."""
+        may the bounds that number the iterations; a staged copy is not moved at all, unless it is
+        of a few elements that a work-item keeps."""
         decl = at(fn, path)
         assert isinstance(decl, Decl)
         inside = {loop.var for loop in chosen} | writes(chosen[0].body)
         shape = {n for d in decl.shape for n in names(d)} & inside
-        if shape or decl.space is not None:
+        staged = decl.space is not None and _few_elements(chosen[0], decl) is None
+        if shape or staged:
             why = f"its extent depends on '{min(shape)}'" if shape else "it is a staged copy"
             return (
                 Obstacle(
@@ -174,8 +185,11 @@ class Expand(Step):
         shape = tuple(_positive(fn, outer_path, s) for s in (*found, *decl.shape))
         outermost = parents[len(outer_path) - 1]
         assert isinstance(outermost, For)
-        body = map_exprs(_without(outermost.body, self.name), self._renamed(index))
-        wide = replace(decl, shape=shape, origin=decl.origin.then(str(self)))
+        inside_loop = _without(outermost.body, self.name)
+        if decl.space is not None:
+            inside_loop = map_body(inside_loop, lambda s: _loaded(s, decl))
+        body = map_exprs(inside_loop, self._renamed(index))
+        wide = replace(decl, shape=shape, space=None, origin=decl.origin.then(str(self)))
         return replace_at(fn, outer_path, (wide, replace(outermost, body=body)))
 
     def _renamed(self, index: tuple[Expr, ...]):  # type: ignore[no-untyped-def]
@@ -211,6 +225,39 @@ def _declaration(fn: Function, name: str) -> Path | Obstacle:
 
 def _around(fn: Function, path: Path) -> tuple[For, ...]:
     return tuple(s for s in enclosing(fn, path)[:-1] if isinstance(s, For))
+
+
+def _few_elements(outermost: For, decl: Decl) -> Copy | None:
+    """The one copy that fills a small array of a work-item, of so many elements in the source;
+    None where there is another."""
+    copies = [s for _, s in walk(outermost.body) if isinstance(s, Copy) and s.target == decl.name]
+    if decl.space is not Space.PRIVATE or len(copies) != 1:
+        return None
+    (copy,) = copies
+    sizes = [value_of(e) for e in decl.shape]
+    whole = all(x.limit is None and x.floor is None and not x.repeats for x in copy.slices)
+    few = None not in sizes and prod(n or 0 for n in sizes) <= FEW
+    return copy if few and whole and not copy.collective and copy.width == 1 else None
+
+
+def _loaded(s: Stmt, decl: Decl) -> tuple[Stmt, ...]:
+    """The copy that fills `decl`, element by element."""
+    if not (isinstance(s, Copy) and s.target == decl.name):
+        return (s,)
+    loaded = []
+    for place in product(*(range(value_of(e) or 0) for e in decl.shape)):
+        own = iter(place)
+        source = tuple(
+            x.lo if x.size is None else Bin("+", x.lo, Const(next(own))) for x in s.slices
+        )
+        target = Load(s.target, tuple(map(Const, place)))
+        label = f"load_{s.source}_{'_'.join(map(str, place))}"
+        loaded.append(
+            Assign(
+                target, Load(s.source, tuple(map(simplify, source))), label=label, origin=s.origin
+            )
+        )
+    return tuple(loaded)
 
 
 def _positive(fn: Function, path: Path, extent: Expr) -> Expr:

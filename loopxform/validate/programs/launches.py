@@ -80,6 +80,8 @@ def _steps(r: Reader, s: c_ast.Node) -> list[tuple[isl.Set, Steps]]:
     match s:
         case c_ast.FuncCall() if called_name(s) == "lx_step":
             return [(always, [s])]
+        case c_ast.FuncCall() if called_name(s) == "lx_split":  # which rows groups touch
+            return [(always, [])]
         case c_ast.Cast() | c_ast.EmptyStatement():
             return [(always, [])]
         case c_ast.Compound():

@@ -80,6 +80,8 @@ class Builtins(ABC):
             return self._vector_converted(m[1], arguments[0])
         if name.startswith("as_") and name[3:] in _BITS:
             x = self.settled(arguments[0])
+            if isinstance(x.type, Vector):
+                return self._word(x, _BITS[name[3:]])
             own = next(n for n, t in _BITS.items() if t == operand_type(x))
             formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
             return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
@@ -90,6 +92,12 @@ class Builtins(ABC):
         if m := _UPDATED.fullmatch(name):
             return self._updated(m[1], *arguments)
         return self._half(name, arguments) or self._mathematical(name, arguments)
+
+    def _word(self, x: Operand, kind: Scalar) -> Operand:
+        """A number that has the bits of a vector, whose first element has its lowest ones."""
+        assert isinstance(x.type, Vector)
+        parts = f"{8 * x.type.of.bytes}, {x.text}"
+        return Operand(f"word({parts})", kind)
 
     def _updated(self, op: str, pointer: Expression, operand: Expression) -> Operand:
         """An atomic update, whose old value nobody asks for; sums wrap around."""
@@ -196,6 +204,14 @@ def bits(x: Any, given: str, wanted: str) -> Any:
     return struct.unpack(wanted, struct.pack(given, x))[0]
 
 
+def word(bits: int, parts: tuple[Any, ...]) -> Any:
+    """Integers side by side, the first one in the lowest bits."""
+    for x in parts:
+        if x.__class__ is Unset:
+            return x
+    return sum((x & ((1 << bits) - 1)) << bits * n for n, x in enumerate(parts))
+
+
 def half_value(x: int) -> float:
     value: float = struct.unpack("e", struct.pack("H", x))[0]
     return value
@@ -231,7 +247,7 @@ def row(i: int, extent: int) -> int:
 
 
 NAMES: dict[str, Any] = {
-    **{f.__name__: passed(f) for f in (bits, half_value, half_bits, toward_zero)},
+    **{f.__name__: passed(f) for f in (bits, word, half_value, half_bits, toward_zero)},
     **{name: passed(getattr(arith, name)) for name in ("int_to_f32", "quotient", "truncate")},
     **{name: getattr(arith, name) for name in ("divide", "modulo", "shift_left", "shift_right")},
     "double": passed(float),

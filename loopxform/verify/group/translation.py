@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, assert_never
 
+from loopxform.ir.tensor_tiles import OF_TEXT, Instruction
 from loopxform.ir.types import Scalar, common
 from loopxform.records import record
 from loopxform.verify.group import builtins
@@ -42,7 +43,6 @@ from loopxform.verify.group.types import ArrayType, Member, StructType, Type, Ve
 
 FENCES = {"CLK_LOCAL_MEM_FENCE": 1, "CLK_GLOBAL_MEM_FENCE": 2}
 _COPY = re.compile(r"cp\.async\.c[ag]\.shared\.global \[%0\], \[%1\], (\d+);")
-_PRODUCT = re.compile(r"mma\.sync\.aligned\.m16n8k4\.row\.col\.f64\.f64\.f64\.f64 [ {}%,0-6]*;")
 _WAIT = re.compile(r"cp\.async\.wait_group (\d+);")
 
 
@@ -413,25 +413,27 @@ class _FunctionWriter(Expressions):
             self.emit(f"item.wait({m[1]})")
         elif s.text == "cp.async.commit_group;":
             self.emit("item.commit()")
-        elif _PRODUCT.fullmatch(s.text):
-            self._tile_product(s)
+        elif s.text in OF_TEXT:
+            self._tile_product(s, OF_TEXT[s.text])
         elif s.text:
             raise self.error(f'asm("{s.text}")')
 
-    def _tile_product(self, s: Assembly) -> None:
-        """Work-items show each other their elements of the operands, meet, and compute their own
+    def _tile_product(self, s: Assembly, product: Instruction) -> None:
+        """Work-items show each other their words of the operands, meet, and compute their own
         elements of the result."""
-        results = [self.location(e) for e in s.operands[:4]]
-        left, right = s.operands[4:6], s.operands[6:]
-        shown = ", ".join(self.settled(e).text for e in (*left, *right))
+        count = len(product.results)
+        results = [self.location(e) for e in s.operands[:count]]
+        shown = ", ".join(self.settled(e).text for e in s.operands[count:])
         self.emit(f"item.show({shown})")
         self.count += 1
         self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
         names = [self.fresh("sum") for _ in results]
         own = ", ".join(self.loaded(at).text for at in results)
-        self.emit(f"{', '.join(names)} = item.products({own})")
+        self.emit(f"{', '.join(names)} = item.products('{product.macro}', {own})")
         for at, name in zip(results, names):
-            self.emit(f"{at.array}.store({at.at}, {name})")
+            total = Operand(name, product.tile.sums[0])
+            kept = converted(total, at.type) if isinstance(at.type, Scalar) else total
+            self.emit(f"{at.array}.store({at.at}, {kept.text})")
 
 
 _NO = Block(0, ())

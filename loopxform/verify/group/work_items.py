@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from loopxform.ir.tensor_tiles import TENSOR_TILES
+from loopxform.ir.tensor_tiles import INSTRUCTIONS
 from loopxform.records import record
 from loopxform.verify import memory as trees_memory
-from loopxform.verify.arith import fused
 from loopxform.verify.group.fault import ExecutionError, GroupFault, Item, Kind, Place
 from loopxform.verify.group.memory import EPOCHS, KERNELS, Now, Private, Shared
+from loopxform.verify.group.tile_products import own_products
 from loopxform.verify.group.translation import FENCES, KernelCode
 
 _LOCAL, _GLOBAL = FENCES["CLK_LOCAL_MEM_FENCE"], FENCES["CLK_GLOBAL_MEM_FENCE"]
@@ -45,7 +45,7 @@ class WorkItem:
         self._started: list[_Copy] = []
         self._committed: list[list[_Copy]] = []
         self.group: Sequence[WorkItem] = ()
-        self._shown: dict[int, tuple[float, float, float]] = {}
+        self._shown: dict[int, tuple[Any, ...]] = {}
         self._turn = 0
 
     def start(self, to: Private, cell: int, source: Private, at: int, size: int) -> None:
@@ -71,31 +71,21 @@ class WorkItem:
             for c in self._committed.pop(0):
                 c.to.arrive(c.cells, c.values)
 
-    def show(self, first: float, second: float, right: float) -> None:
-        """Elements of two rows of the left operand of a product of tiles, and of a column of the
-        right one: those of a term, that of the work-item's place in its row of the warp."""
+    def show(self, *words: Any) -> None:
+        """Words of a few rows of the left operand of a product of tiles, and of a column of the
+        right one."""
         self._turn = 1 - self._turn
-        self._shown[self._turn] = first, second, right
+        self._shown[self._turn] = words
 
-    def products(self, *results: float) -> tuple[float, ...]:
-        """Its elements of the result: terms are added to each in order (`ir.tensor_tiles`)."""
-        tile = TENSOR_TILES["16x8x4"]
+    def products(self, macro: str, *results: Any) -> tuple[Any, ...]:
+        """Its elements of the result, of what the work-items of its warp have shown."""
         x, y, z = self.local_id
         number = (z * self.local_size[1] + y) * self.local_size[0] + x
-        place, warp = number % (tile.high * tile.wide), number - number % (tile.high * tile.wide)
-        row, column = place // tile.wide, tile.own_columns * (place % tile.wide)
-
-        def shown(line: int, term: int) -> tuple[float, float, float]:
-            return self.group[warp + tile.wide * line + term]._shown[self._turn]
-
-        sums = list[float]()
-        for n, start in enumerate(results):
-            half, m = divmod(n, tile.own_columns)
-            total = start
-            for term in range(tile.depth):
-                total = fused(shown(row, term)[half], shown(column + m, term)[2], total)
-            sums.append(total)
-        return tuple(sums)
+        tile = INSTRUCTIONS[macro].tile
+        warp = tile.high * tile.wide
+        first = number - number % warp
+        shown = [item._shown[self._turn] for item in self.group[first : first + warp]]
+        return own_products(INSTRUCTIONS[macro], number % warp, shown, results)
 
 
 class Launch:

@@ -9,7 +9,7 @@ import pytest
 from expressions import Generator
 
 from loopxform.codegen.cexpr import Dialect, assign, converted, dialect_of, expr
-from loopxform.codegen.opencl import halves
+from loopxform.codegen.opencl import halves, quotients
 from loopxform.errors import EmitError
 from loopxform.ir.nodes import (
     Assign,
@@ -86,7 +86,8 @@ def _kernel(generator: Generator, functions: list[Function]) -> str:
         target = f"*(__global {fn.returns.cl} *)(out + {n})"
         lines.append(f"  if (ok[{n}]) {{ {_text(fn, target)} }}")
     text = "\n".join([*lines, "}"]) + "\n"
-    return "\n".join([*halves.helpers(text), text])
+    helpers = *halves.helpers(text), *quotients.helpers(text, approximate=False)
+    return "\n".join([*helpers, text])
 
 
 def _text(fn: Function, target: str = "return") -> str:

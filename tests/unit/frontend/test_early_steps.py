@@ -12,6 +12,8 @@ from lowering import body, opaques, text
 
 BECOMES = [
     ("int i = n; while (--i >= 0) a[i] = 1;", "for (i = n - 1; i > -1; i--) a[i] = 1;"),
+    ("int i; for (i = n; --i >= 0;) a[i] = 1;", "for (i = n - 1; i > -1; i--) a[i] = 1;"),
+    ("for (int i = n; --i > 0;) a[i] = 1;", "for (i = n - 1; i > 0; i--) a[i] = 1;"),
     ("int i = -1; while (++i < n) a[i] = 1;", "for (i = -1 + 1; i < n; i++) a[i] = 1;"),
     ("int i = 0; while (i++ < n) a[i] = 1;", "for (i = 0 + 1; i < n + 1; i++) a[i] = 1;"),
     ("int i = n; while (i > 0) { --i; a[i] = 1; }", "for (i = n; i > 0; i--) a[i-1] = 1;"),
@@ -51,6 +53,10 @@ int f11(int n, int m, int *a) { int i; for (i = 0; i < n; i++) { if (i > m) brea
   return i; }
 int f12(int n, int m, int *a) { int i = 0; for (;;) { if (i >= n) break; if (i == m) break;
   a[i] += i; ++i; } return i; }
+int f13(int n, int m, int *a) { int i; for (i = n; --i >= 0;) a[i] += i; return i; }
+int f14(int n, int m, int *a) { for (int i = m; ++i < n;) a[i] += i; return n; }
+int f15(int n, int m, int *a) { int t = 0; for (int i = 0; i < n; i++) for (int k = 0; k < 9; k++) {
+  if (k >= a[i]) break; t += a[k]; } return t; }
 int f10(int n, int m, int *a) { for (unsigned i = n; i; ) { i--; a[i] += i; } return n; }
 """
 
@@ -94,10 +100,10 @@ def _loop(rng: random.Random, n: int) -> str:
     leave = rng.choice(["", "", "", "if (a[i & 15] > 9) break;", "if (i & 1) continue;"])
     body = f"{step} {leave} a[i & 15] += i; if (++t > 40) break;"
     back = rng.choice(["t", "i + t"])
-    return (
-        f"int f{n}(int n, int m, int *a) {{ int t = 0; {type} i = {start};\n"
-        f"  while ({cond}) {{ {body} }} return {back}; }}\n"
-    )
+    head = f"{type} i = {start};\n  while ({cond})"
+    if n % 2:
+        head = f"{type} i;\n  for (i = {start}; {cond};)"
+    return f"int f{n}(int n, int m, int *a) {{ int t = 0; {head} {{ {body} }} return {back}; }}\n"
 
 
 @needs_compiler
@@ -113,8 +119,9 @@ def test_random_loops_mean_the_same(batch: int) -> None:
 
 def _ends(loop: str) -> bool:
     """Whether a loop goes towards its bound for certain."""
-    head, _, rest = loop.partition("while (")
-    cond, _, body = rest.partition(")")
+    head, _, rest = loop.replace("for (i = ", "while (").partition("while (")
+    rest = rest if "while" in loop else rest.partition("; ")[2]
+    cond, _, body = rest.replace(";)", ")").partition(")")
     up = "<" in cond or cond.endswith("> i")
     steps_up = "++" in cond or "i++" in body or "i + 1" in body
     signed = "unsigned" not in head and "size_t" not in head

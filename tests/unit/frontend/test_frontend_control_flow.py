@@ -34,6 +34,17 @@ MEANS = [
     # goto
     ("{ if (n) goto end; b[i] = 1; end: a[i] = 2; }", "if (!n) b[i] = 1; a[i] = 2;"),
     ("{ if (n) goto end; b[i] = 1; end:; }", "if (!n) b[i] = 1;"),
+    # do ... while (0)
+    ("do { a[i] = 1; b[i] = 2; } while (0);", "a[i] = 1; b[i] = 2;"),
+    ("do { if (a[i] < 0) break; b[i] = 1; } while (0);", "if (!(a[i] < 0)) b[i] = 1;"),
+    (
+        "{ do { if (i) continue; if (n) break; a[i] = 1; } while (0); b[i] = 2; }",
+        "if (!i) if (!n) a[i] = 1; b[i] = 2;",
+    ),
+    (
+        "do { switch (n) { case 1: a[i] = 1; break; default: break; } b[i] = 2; } while (0);",
+        "if (n == 1) a[i] = 1; b[i] = 2;",
+    ),
     # switch
     (
         "switch (n) { case 1: a[i] = 1; break; case 2: case 3: a[i] = 2; break; default: b[0]++; }",

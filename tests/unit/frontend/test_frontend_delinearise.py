@@ -210,9 +210,31 @@ def test_all_accesses_must_agree() -> None:
 def test_an_access_in_an_unmodelled_loop_counts_too() -> None:
     out = parsed(
         """void f(int n, float *a) { for (int i = 0; i < n; i++) a[i*n] = 1;
-             int k = 0; while (k < n*n) { a[k] = 2; k++; } }"""
+             int k = 0; while (k < n*n + 1) { a[k] = 2; k++; } }"""
     )
     assert shape(out.unit.functions[0], "a") == [None]
+
+
+BY_NUMBER = [
+    ("for (int t = 0; t < m*n; t++) a[t] = 0;", "a[t/n, t%n] = 0"),
+    ("for (int t = 0; t < m*n; t++) a[t] = b[t] + a[t];", "a[t/n, t%n] = b[t] + a[t/n, t%n]"),
+    ("memset(a, 0, m * n * sizeof(float));", "a[k/n, k%n] = 0"),
+    # It does not begin or end with a row, elements are passed on, or data name them.
+    ("for (int t = 1; t < m*n; t++) a[t] = 0;", None),
+    ("for (int t = 0; t < m*n + 1; t++) a[t] = 0;", None),
+    ("for (int t = 0; t < m*n; t++) a[t + 1] = 0;", None),
+    ("float s = 0; for (int t = 0; t < m*n; t++) s += a[t]; *b = s;", None),
+    ("for (int t = 0; t < m*n; t++) b[(int)a[t]] += 1;", None),
+]
+
+
+@pytest.mark.parametrize(("statements", "becomes"), BY_NUMBER)
+def test_elements_by_number(statements: str, becomes: str | None) -> None:
+    loops = "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) a[i*n + j] += 1;"
+    fn = lower(f"#include <string.h>\nvoid f({P}) {{ {statements} {loops} }}")
+    assert (shape(fn, "a") == [None, "n"]) is (becomes is not None)
+    assert becomes is None or becomes in listing(fn)
+    assert assumes(fn) == ([] if becomes is None else ["n >= 1"])
 
 
 def test_batched_and_transposed() -> None:

@@ -105,11 +105,27 @@ def test_a_loop_that_is_left_early(header: str, reads: str | None, needs: list[s
     assert assumes(fn) == (["n >= 0"] if "!=" in header else [])
 
 
-@pytest.mark.parametrize("bound", ["row[n - 1]", "8 / n", "n % m"])
-def test_a_second_bound_that_may_not_be_computed(bound: str) -> None:
-    text = f"for (int i = 0; i < n && i < {bound}; i++) a[0] += 1;"
-    fn = body(text, "int n, int m, int *row, int *a")
-    assert "does not compare 'i' with a bound" in opaques(fn)[0].reason
+SECOND = [
+    ("i = 0; i < n && i < row[n - 1]; i++", ["0 < n"]),
+    ("i = 0; i < n && i < 8 / n; i++", ["0 < n"]),
+    ("i = m; i < n && i < row[n - 1]; i++", ["m < n"]),
+    ("i = 9; i >= n && i >= row[0]; i--", ["9 >= n"]),
+    ("i = 0; i < 8 && i < row[0]; i++", []),
+    ("i = 0; i < 0 && i < row[0]; i++", None),
+    ("i = 0; i < x && i < row[0]; i++", None),
+]
+
+
+@pytest.mark.parametrize(("header", "asked"), SECOND)
+def test_a_second_bound_that_may_not_be_computed(header: str, asked: list[str] | None) -> None:
+    """It is read where the loop begins before the first one: the arguments are asked."""
+    text = f"int x = k[0]; for (int {header}) a[0] += 1;"
+    fn = body(text, "int n, int m, const int *k, int *row, float *a")
+    if asked is None:
+        assert "does not compare 'i' with a bound" in opaques(fn)[0].reason
+    else:
+        assert not opaques(fn)
+        assert assumes(fn) == asked
 
 
 @needs_compiler

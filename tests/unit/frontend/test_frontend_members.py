@@ -128,10 +128,27 @@ def test_structs_that_may_lie_otherwise_are_not_written() -> None:
         "#pragma pack(1)\nstruct P { char c; int x; };",
         "struct P { long double c; int x; };",
         "union U { int i; }; struct P { union U u; int x; };",
+        "enum __attribute__((packed)) E { A }; struct P { enum E c; int x; };",
+        "typedef int I __attribute__((aligned(16))); struct P { char c; I x; };",
+        "struct Q { char c; int i; } __attribute__((packed)); struct P { struct Q q; int x; };",
+        "struct __attribute__((unused)) P { char c; int x; } __attribute__((packed)) *first;",
     ):
         fn = parsed(f"{odd} \n void f(struct P *p) {{ p[1].x = 1; }}").unit.functions[0]
         with pytest.raises(EmitError, match="lies in memory is not known"):
             program.function_text(fn)
+
+
+def test_what_is_packed_elsewhere_leaves_a_struct_as_it_is() -> None:
+    fn = parsed(
+        "enum __attribute__((packed)) E { A, B };\n"
+        "static float table[4] __attribute__((aligned(64)));\n"
+        "struct Q { char c; int i; } __attribute__((packed));\n"
+        "struct P { char c; int x; };\n"
+        "void g(void) { struct __attribute__((packed)) L { char c; } l; }\n"
+        "void f(struct P *p) { p[1].x = 1; }"
+    ).unit.functions[-1]
+    assert [m.offset for m in fn.structs[0].type.members] == [0, 4]
+    program.function_text(fn)
 
 
 def test_structs_as_c() -> None:
@@ -198,3 +215,20 @@ void all(int n, float *x, float *y, int *tag, float v[][3], float *re, float *im
     Library(CSource(text=source), [functions["all"]]).run("all", {"n": 9, **given})
     for name, value in mine.items():
         np.testing.assert_equal(value, given[name.rpartition(".")[2]])
+
+
+INLINED = [
+    ("static void put(M *m, int i) { m->a[i * m->cols] = 1; }", "c.a[i, 0] = 1"),
+    ("static void put(M *m, int i) { m->a[i] = m->cols; m->cols += 1; }", "c.a[i] = c.cols[0]"),
+    ("static void put(M *m, int i) { m[0].a[i] = m[0].cols; }", "c.a[i] = c.cols[0]"),
+    ("static void put(M *m, int i) { m->a[i] = m->cols; ((O *)m)->cols = i; }", "c.cols[0]"),
+]
+
+
+@pytest.mark.parametrize(("callee", "reads"), INLINED)
+def test_members_behind_parameters_of_inlined_functions(callee: str, reads: str) -> None:
+    text = f"""
+    typedef struct {{ int rows, cols; double *a; }} M; typedef struct {{ int cols, rows; }} O;
+    {callee}
+    void f(M *c, int n) {{ for (int i = 0; i < n; i++) put(c, i); }}"""
+    assert reads in listing(parsed(text).unit.functions[-1])

@@ -42,6 +42,10 @@ EXPANDS = [
     ("#if 0\n don't \n#endif\nvoid f(int n) { n = 1; }", "n = 1;"),
     ("void f(int n) { n = '\"'; /* \" */ n = '\\''; // '\n n = 2; }",
      "n = '\"'; n = '\\''; n = 2;"),
+    ("#define SET(x) x = 1; /* a \\\n b */ \\\n /* c\n d */ x = 2;\nvoid f(int n) { SET(n) }",
+     "n = 1; n = 2;"),
+    ("#define A 1 /* one\n#define B 2\n*/ + 3\n/*\n # \\\n*/ /*\n*/ void f(int n) { n = A; }",
+     "n = 1 + 3;"),
     ("void f(int n) { n = 1 /* // */ + 2; // \\\n n = 3;\n n = 4; }", "n = 1 + 2; n = 4;"),
 ]  # fmt: skip
 

@@ -72,7 +72,7 @@ REFUSED = [
     ("a[0] = 1.0L;", "LX015", "the literal 1.0L"),
     ('a[0] = "x";', "LX015", "the literal"),
     ("long double d = 1; ", "LX015", "'d' has type long double"),
-    ("typedef int own; static own c; c = 1;", "LX015", "keeps its value between calls"),
+    ("typedef int own; static own c; c += 1;", "LX015", "keeps its value between calls"),
     ("volatile int v; v = 1;", "LX016", "'v' is volatile"),
     ('asm volatile ("nop");', "LX016", "inline assembly"),
     ("x = 1;", "LX018", "'x' is not declared"),

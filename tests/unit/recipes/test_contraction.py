@@ -16,7 +16,7 @@ from loopxform.ir.nodes import Function
 from loopxform.prepare.parallel_band import prepare
 from loopxform.recipes.contraction import contraction
 from loopxform.recipes.tile import tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Coalesce, Derivation, Dispatch, Unfold, replay, with_tiles

@@ -10,7 +10,7 @@ from loopxform.codegen import emit
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.printer import listing
 from loopxform.recipes.tile import tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options, Recipe
 
 SUM = c(

@@ -9,7 +9,7 @@ from loopxform.cli.transactions_text import transactions
 from loopxform.frontend import parse_file
 from loopxform.ir.nodes import Function
 from loopxform.recipes.tile import estimate, tile
-from loopxform.recipes.tile_nest import Tiled
+from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Relayout

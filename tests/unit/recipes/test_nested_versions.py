@@ -170,11 +170,12 @@ SOFTMAX = "#include <math.h>\n" + c(
 def test_rows_that_fill_local_memory_leave_room_for_parts_of_reductions() -> None:
     """The largest version has one group on a unit: 48 KiB hold the row and its terms, and what the
     work-items of a warp combine."""
-    done = offload(untiled(SOFTMAX), {}, PROFILES["h100"])
+    costs = replace(H100.costs, in_step_groups_at_least=1)
+    done = offload(untiled(SOFTMAX), {}, replace(H100, costs=costs))
     step = choice(done.derivation)
     assert step is not None
     fits = [v.guard[-1] for v in step.variants if v.label.startswith("groups")]
-    assert fits == ["m<=1024", "m<=2048", "m<=5376"]
+    assert fits == ["m<=1024", "m<=2048", "m<=5376", "m>=512"]
 
 
 def test_extrema_in_order_are_found_in_chunks(golden: Golden) -> None:
@@ -208,6 +209,7 @@ def test_each_nest_of_a_function_has_versions() -> None:
         done = offload(untiled(source), {}, GENERIC, Options(reassociate=order)).derivation
         steps = [r.step for r in done.records if isinstance(r.step, Dispatch) and r.step.thresholds]
         expected = ["groups" if k == "groups" else f"groups, {k} in local memory" for k in kinds]
+        expected += [] if order else ["groups, sums in chunks in local memory"]
         assert [[v.label for v in s.variants] for s in steps] == [[*expected, "items"]] * 2
         assert [name for s in steps for name, _ in s.thresholds] == [
             *("suff_outer_par_0", "suff_intra_par_1", "suff_outer_par_2", "suff_intra_par_3")

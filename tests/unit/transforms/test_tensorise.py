@@ -137,7 +137,7 @@ def test_the_units_compute_what_c_does(case: str) -> None:
     derivation = mapped(text, replace(options, tensor_units=True), sizes)
     assert len(marked(derivation.function)) >= 1
     plan = emit.kernel(derivation)
-    assert plan.multiplies_tiles
+    assert plan.tile_products
     for shape in SHAPES:
         args = numbers(text, shape)
         left = args["A"].T if text is TURNED else args["A"]
@@ -187,18 +187,17 @@ def default(text: str, options: Options = ASKED) -> Derivation:
         (PRODUCT, ASKED, True),
         (UPDATE, ASKED, True),
         (FIXED, ASKED, True),
-        (PRODUCT, Options(), False),
+        (PRODUCT, Options(), True),
         (PRODUCT, Options(tensor_units=False), False),
-        (PRODUCT, ASKED.within(PERMITTED["strict"]), False),
-        (MM, ASKED, False),
-        (SCALED, ASKED, False),
+        (PRODUCT, Options().within(PERMITTED["strict"]), False),
+        (MM, Options(), False),
+        (SCALED, Options(), False),
+        (MIXED, Options(), False),
         (MIXED, ASKED, True),
     ],
 )
-def test_units_for_doubles_where_they_are_asked_for(
-    text: str, options: Options, units: bool
-) -> None:
-    assert emit.kernel(default(text, options)).multiplies_tiles == units
+def test_the_profile_has_units_for_doubles(text: str, options: Options, units: bool) -> None:
+    assert bool(emit.kernel(default(text, options)).tile_products) == units
 
 
 def test_kernels_of_sums_that_may_not_be_fused_have_one_form() -> None:

@@ -1,0 +1,54 @@
+"""The test of products of tiles on a device, before a host uses them (templates/tensor.c.j2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loopxform.codegen import render
+from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.types import DOUBLE, FLOAT, HALF
+from loopxform.records import record
+
+
+@record
+class TensorProbe:
+    """What templates/tensor_probe.cl.j2 prints."""
+
+    products: tuple[Instruction, ...]
+
+    @property
+    def doubles(self) -> bool:
+        """Whether products of doubles are among them."""
+        return any(i.left == DOUBLE for i in self.products)
+
+    @property
+    def bytes(self) -> tuple[Instruction, ...]:
+        """Those of integers of eight bits."""
+        return tuple(i for i in self.products if i.left.is_integer)
+
+    @property
+    def halves(self) -> bool:
+        """Whether products of halves are among them."""
+        return any(i.left == HALF for i in self.products)
+
+    @property
+    def floats(self) -> bool:
+        """Whether products of floats of 11 bits are among them."""
+        return any(i.left == FLOAT for i in self.products)
+
+    @property
+    def near(self) -> list[tuple[str, str, str]]:
+        """Those whose sums are near those in order: the functions that give a word and a sum, and
+        the macro."""
+        of = {HALF: ("halves", "sum_halves"), FLOAT: ("part", "sum_floats")}
+        return [(*of[i.left], i.macro) for i in self.products if i.left in of]
+
+    def sum(self, i: Instruction) -> str:
+        """The name of the function that computes a result of it in the ordinary way."""
+        return f"sum_{i.left.cl}_{i.right.cl}"
+
+
+def tensor_probe(products: Sequence[Instruction]) -> str:
+    """The program of the kernel that compares products of tiles with what a work-item computes:
+    `lx_tiles` counts for each work-item how many of its results differ."""
+    return render.fill("tensor_probe.cl.j2", p=TensorProbe(tuple(products)))

@@ -1,0 +1,115 @@
+"""How tiles of local memory are laid out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
+from loopxform.ir.nodes import Bin, Const, Decl, Expr, Var
+from loopxform.ir.tensor_tiles import BANKS
+from loopxform.records import record
+
+
+@record
+class Blocks:
+    """A row of a tile of which each of the `items` work-items along a dimension of the group reads
+    `rows` neighbours, `width` at a time: first come the first vectors of all work-items, then the
+    second ones."""
+
+    dimension: int
+    items: int
+    rows: int
+    width: int
+
+    def place(self, at: Expr, *, whole: bool = False) -> Expr:
+        """Where an element of the row is kept; `whole` ones begin a vector."""
+        if self.rows == self.width:
+            return at
+        block = Bin("/", Bin("%", at, Const(self.rows)), Const(self.width))
+        vector = Bin("*", Bin("/", at, Const(self.rows)), Const(self.width))
+        first = Bin("+", Bin("*", block, Const(self.items * self.width)), vector)
+        return first if whole else Bin("+", first, Bin("%", at, Const(self.width)))
+
+    def own(self, number: Expr, item: str) -> Expr:
+        """Where a work-item's vector of that number begins."""
+        return Bin(
+            "+",
+            Bin("*", number, Const(self.items * self.width)),
+            Bin("*", Var(item), Const(self.width)),
+        )
+
+
+@record
+class LocalTile:
+    """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
+    it needs let neighbours that walk along another dimension than the fastest find their elements
+    in different banks; so do elements that are `moved`: in each row by so many more than in the one
+    before, within `BANKS` bytes. Where work-items read vectors of it, `blocks` says how these lie.
+    It has several `buffers` where others are filled while one is in use. Of two dimensions, so many
+    neighbours along the slower one may be `packed` in a word, and words are `moved`."""
+
+    decl: Decl
+    order: tuple[int, ...]
+    pad: int = 0
+    blocks: Blocks | None = None
+    buffers: int = 1
+    moved: int = 0
+    packed: int = 1
+
+    @property
+    def shape(self) -> tuple[Expr, ...]:
+        *slow, fast = (self.decl.shape[n] for n in self.order)
+        if self.packed > 1:
+            slow = [Bin("/", slow[0], Const(self.packed))]
+            fast = Bin("*", fast, Const(self.packed))
+        if self.buffers > 1:
+            slow = [Const(self.buffers), *slow]
+        return (*slow, Bin("+", fast, Const(self.pad)) if self.pad else fast)
+
+    def holds(self, width: int) -> bool:
+        """Whether every `width` neighbours from a multiple of it on are a vector in memory."""
+        whole = (value_of(self.shape[-1]) or 0) % width == 0
+        if self.packed > 1:
+            return width == 1
+        if self.moved:
+            return whole and self.moved % width == 0
+        return whole and (self.blocks is None or self.blocks.width % width == 0)
+
+    def place(self, row: Expr, at: Expr, *, whole: bool = False) -> Expr:
+        """Where an element is kept in a row; `whole` ones begin a vector."""
+        if self.moved:
+            rows = BANKS // (self.decl.type.bytes * self.packed) // self.moved
+            by = Bin("*", Bin("%", row, Const(rows)), Const(self.moved))
+            if self.packed > 1:  # neighbours are copied down the rows
+                turn = Bin("%", Bin("/", row, Const(rows)), Const(rows))
+                by = Bin("+", by, Bin("*", turn, Const(self.moved // rows)))
+            return Bin("^", at, by)
+        return self.blocks.place(at, whole=whole) if self.blocks else at
+
+    def in_words(self, row: Expr, at: Expr, *, whole: bool = False) -> tuple[Expr, Expr]:
+        """Where an element is kept of neighbours along rows in words; `whole` ones begin a word."""
+        number = _word(row, self.packed) if whole else _quotient(row, self.packed)
+        first = Bin("*", self.place(number, at), Const(self.packed))
+        return number, first if whole else Bin("+", first, _rest(row, self.packed))
+
+    @property
+    def bytes(self) -> int:
+        total = self.decl.type.bytes
+        for d in replace(self, packed=1).shape:
+            total *= value_of(d) or 0
+        return total
+
+
+def _quotient(e: Expr, n: int) -> Expr:
+    exact = poly(e).divide(constant(n))
+    return Bin("/", e, Const(n)) if exact is None else to_expr(exact)
+
+
+def _word(e: Expr, n: int) -> Expr:
+    """The number of the word that begins at `e`, a sum of multiples of `n`."""
+    parts = (to_expr(Poly((t,))) for t in poly(e).terms)
+    return to_expr(sum((poly(_quotient(x, n)) for x in parts), constant(0)))
+
+
+def _rest(e: Expr, n: int) -> Expr:
+    return Bin("%", e, Const(n)) if poly(e).divide(constant(n)) is None else Const(0)

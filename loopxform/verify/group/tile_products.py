@@ -1,0 +1,70 @@
+"""Products of tiles as the work-items of a warp compute them together (`ir.tensor_tiles`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from loopxform.ir.tensor_tiles import Instruction, TensorTile
+from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar
+from loopxform.verify.arith import fused
+from loopxform.verify.group.builtins import bits as bits_of
+from loopxform.verify.group.builtins import half_value
+from loopxform.verify.group.unset import Unset, f32
+
+
+def own_products(
+    product: Instruction, place: int, shown: Sequence[Sequence[Any]], sums: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The `sums` of a work-item, of its `place` in the warp, with the products of what all of them
+    have `shown`: their words of the left operand, then of the right one."""
+    tile = product.tile
+    row, column = place // tile.wide, tile.own_columns * (place % tile.wide)
+    out = []
+    for n, start in enumerate(sums):
+        half, m = divmod(n, tile.own_columns)
+        left = _terms(tile, product.left, shown, row, half, tile.own_rows)
+        right = _terms(tile, product.right, shown, column + m, tile.own_rows * tile.words, 1)
+        out.append(_added(product, start, left, right))
+    return tuple(out)
+
+
+def _terms(
+    tile: TensorTile, kind: Scalar, shown: Sequence[Sequence[Any]], line: int, first: int, step: int
+) -> list[Any]:
+    """All terms of a row or column: a work-item of its line in the warp has every word whose number
+    is its place in it; these are each `step` further among what it shows, from `first` on."""
+    words = [
+        shown[tile.wide * line + x][first + step * n]
+        for n in range(tile.words)
+        for x in range(tile.wide)
+    ]
+    if kind == DOUBLE:
+        return words
+    return [x for w in words for x in _parts(w, kind, tile.packed)]
+
+
+def _parts(word: Any, kind: Scalar, count: int) -> list[Any]:
+    """The numbers in a word, the first one in its lowest bits."""
+    if word.__class__ is Unset:
+        return [word] * count
+    bits = 8 * kind.bytes
+    parts = [word >> bits * n & ((1 << bits) - 1) for n in range(count)]
+    if kind.is_float:
+        return [half_value(x) if kind == HALF else bits_of(x, "I", "f") for x in parts]
+    return [x - (1 << bits) if x > kind.most else x for x in parts]
+
+
+def _added(product: Instruction, start: Any, left: Sequence[Any], right: Sequence[Any]) -> Any:
+    """A chain of multiply-adds, each rounded once; of integers the sum modulo 2^32, of floats the
+    sum of products, which are exact in double, rounded once: devices are free to do it in another
+    way."""
+    kind = product.tile.sums[0]
+    if kind == DOUBLE:
+        for a, b in zip(left, right):
+            start = fused(a, b, start)
+        return start
+    total = start + sum(a * b for a, b in zip(left, right))
+    if kind == FLOAT:
+        return f32(total)
+    return (total - kind.least) % (1 << 8 * kind.bytes) + kind.least

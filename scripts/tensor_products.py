@@ -1,0 +1,163 @@
+"""Products by tensor units on a GPU that has them, against the ordinary kernels: integers of eight
+bits and doubles are to be equal, halves and floats within the bound that is permitted.
+
+    python scripts/tensor_products.py                      # 1024, 4096, odd sizes
+    python scripts/tensor_products.py 1000x777x1234 --kinds s8 u8
+    python scripts/tensor_products.py 4096x4096x4096 --torch
+    python scripts/tensor_products.py 1024x1024x1024 640x0x64 --kinds double
+
+Doubles have mixed signs and magnitudes from 2^-40 to 2^40, with zeros of either sign, and a second
+time with subnormal numbers, infinities and NaN (a NaN equals a NaN). Prints how many elements
+differ, by their bits (of halves and floats: the error of some rows, of either kernel, relative
+to the sums of magnitudes, in units of 2^-24), and the device time of each: the least of five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from itertools import product as product_of
+from typing import Any
+
+import numpy as np
+
+import loopxform as lx
+from loopxform.floating_point import Level
+
+SIZES = "1024x1024x1024 4096x4096x4096 8192x8192x8192 1000x777x1234 5x3x2 129x4099x257"
+KINDS = {
+    "s8": ("signed char", "signed char", "int"),
+    "u8": ("unsigned char", "unsigned char", "unsigned"),
+    "mixed": ("signed char", "unsigned char", "int"),
+    "double": ("double", "double", "double"),
+    "half": ("_Float16", "_Float16", "float"),
+    "float": ("float", "float", "float"),
+}
+"""Types of both operands and of sums."""
+LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast"}
+"""What has to be permitted of floating point."""
+SPECIAL = {"double": (False, True)}
+"""Whether operands hold special numbers, once each."""
+DTYPES = {
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "int": np.int32,
+    "unsigned": np.uint32,
+    "_Float16": np.float16,
+    "float": np.float32,
+    "double": np.float64,
+}
+PRODUCT = """
+void mm(int M, int U, int N, const {0} A[M][U], const {1} B[U][N], {2} C[M][N])
+{{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {{
+      {2} sum = 0;
+      for (int k = 0; k < U; k++)
+        sum += A[i][k] * B[k][j];
+      C[i][j] = sum;
+    }}
+}}
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sizes", nargs="*", default=SIZES.split(), metavar="MxUxN")
+    parser.add_argument("--kinds", nargs="*", default=[*KINDS], choices=[*KINDS])
+    parser.add_argument("--torch", action="store_true", help="torch._int_mm and torch.mm too")
+    parser.add_argument("--seed", type=int, default=5)
+    args = parser.parse_args()
+    draw, worst = np.random.default_rng(args.seed), 0
+    print(f"seed {args.seed}")
+    for kind in args.kinds:
+        types = KINDS[kind]
+        product = lx.loads(PRODUCT.format(*types))["mm"]
+        fp = LEVELS.get(kind, "contract")
+        ordinary = product.tile(limits="h100", fp=fp, tensor_units=False).compile()
+        tensor = product.tile(limits="h100", fp=fp, tensor_units=True).compile()
+        shapes = [tuple(map(int, s.split("x"))) for s in args.sizes]
+        for (m, u, n), special in product_of(shapes, SPECIAL.get(kind, (False,))):
+            left = operand(draw, types[0], m, u, special=special)
+            right = operand(draw, types[1], u, n, special=special)
+            (a, slow), (b, quick) = (timed(k, types[2], left, right) for k in (ordinary, tensor))
+            differing, text = compared(left, right, a, b)
+            worst = max(worst, differing)
+            rate = 2e-9 * m * u * n / quick
+            more = f", torch {by_torch(left, right):.3f} ms" if args.torch else ""
+            times = f"{slow:.3f} ms, {quick:.3f} ms, {rate:.1f} T/s{more}"
+            numbers = ", infinities, NaN" if special else ""
+            print(f"{kind} {m} x {u} x {n}{numbers}: {text} ({times})", flush=True)
+    return worst > 0
+
+
+def operand(
+    draw: np.random.Generator, kind: str, rows: int, columns: int, *, special: bool
+) -> np.ndarray:
+    """Any integers of the type; real numbers of either sign."""
+    dtype = np.dtype(DTYPES[kind])
+    if kind == "double":
+        return wide(draw, rows, columns, special=special)
+    if dtype.kind == "f":
+        return draw.standard_normal((rows, columns), np.float32).astype(dtype)
+    return draw.integers(0, 256, (rows, columns)).astype(np.uint8).view(dtype)
+
+
+def wide(draw: np.random.Generator, rows: int, columns: int, *, special: bool) -> np.ndarray:
+    """Doubles of many magnitudes; `special`: with subnormal ones, infinities and NaN."""
+    values = draw.standard_normal((rows, columns)) * 2.0 ** draw.integers(-40, 41, (rows, columns))
+    values[draw.random(values.shape) < 0.02] = -0.0
+    for number, share in ((5e-320, 1e-3), (np.inf, 1e-5), (np.nan, 1e-5)) if special else ():
+        values[draw.random(values.shape) < share] = number
+    return values
+
+
+def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[int, str]:
+    """How many results are wrong, and what to say of them."""
+    if a.dtype.kind != "f" or a.itemsize == 8:
+        bits = f"u{a.itemsize}"
+        same = (a.view(bits) == b.view(bits)) | ((a != a) & (b != b))
+        differing = int((~same).sum())
+        return differing, f"{differing} of {a.size} differ"
+    rows = np.linspace(0, len(left) - 1, min(64, len(left))).astype(int)
+    some, whole = left[rows].astype(float), right.astype(float)
+    exact, sizes = some @ whole, abs(some) @ abs(whole)
+    slow, quick = (float((abs(x[rows] - exact) / sizes).max()) for x in (a, b))
+    most = 3 * 2.0**-20 * (1 + left.shape[1] / 8)
+    return int(not quick <= most), f"errors {slow * 2**24:.1f}, {quick * 2**24:.1f}"
+
+
+def timed(kernel: Any, kind: str, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+    """The product, and its device time in ms."""
+    (m, u), n = left.shape, right.shape[1]
+    result = np.full((m, n), 7, DTYPES[kind])
+    times = []
+    for _ in range(5):
+        kernel(m, u, n, left, right, result)
+        times.append(kernel.nanoseconds / 1e6)
+    return result, min(times)
+
+
+def by_torch(left: np.ndarray, right: np.ndarray) -> float:
+    """The median time of torch in ms; NaN where it has no such product."""
+    torch: Any = importlib.import_module("torch")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = (torch.from_numpy(x).cuda() for x in (left, right))
+    product = torch.mm if left.dtype.kind == "f" else torch._int_mm
+    times = []
+    for _ in range(12):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        try:
+            product(a, b)
+        except RuntimeError:
+            return float("nan")
+        end.record()
+        torch.cuda.synchronize()
+        times.append(begin.elapsed_time(end))
+    return float(np.median(times[2:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

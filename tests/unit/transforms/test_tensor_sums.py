@@ -1,0 +1,128 @@
+"""Tensorise with float sums in any order: products of halves, and of floats as sums of two numbers
+of 11 bits; results within a bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from c_texts import MM
+from conftest import Golden
+
+from loopxform.codegen import emit
+from loopxform.errors import TransformError
+from loopxform.floating_point import PERMITTED, Level
+from loopxform.frontend import parse_file
+from loopxform.recipes.tile import tile
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
+from loopxform.transforms import Derivation, step
+from loopxform.verify.group.execute import execute
+
+H100 = PROFILES["h100"]
+SIZES = {"Ty": 8, "Tx": 8, "Tk": 16, "Ry": 4, "Rx": 4}
+HALVES = MM.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
+CAST = HALVES.replace("A[i][k] * B", "(float)A[i][k] * (float)B")
+TURNED = HALVES.replace("A[M][U]", "A[U][M]").replace("A[i][k]", "A[k][i]")
+TURNED = TURNED.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
+HALF_SUMS = HALVES.replace("float acc", "_Float16 acc")
+ROUNDED = HALVES.replace("A[i][k] * B[k][j]", "(_Float16)(A[i][k] * B[k][j])")
+DOUBLE_SUMS = HALVES.replace("float acc", "double acc")
+FLOATS, TURNED_FLOATS = (x.replace("_Float16", "float") for x in (HALVES, TURNED))
+FLOATS_OF_DOUBLES = FLOATS.replace("float B", "double B")
+
+
+def mapped(text: str, options: Options, sizes: dict[str, int], level: Level) -> Derivation:
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    asked = replace(options, tensor_units=True, pack=0).within(PERMITTED[level])
+    return tile(fn, SIZES | sizes, "register", H100, options=asked).derivation
+
+
+@pytest.mark.parametrize(("text", "level"), [(HALVES, "reassociate"), (FLOATS, "fast")])
+def test_kernel_of_near_sums(text: str, level: Level, golden: Golden) -> None:
+    derivation = mapped(text, Options(stages=2, index=64, vector=1), {}, level)
+    golden.check(emit.kernel(derivation, fp=PERMITTED[level]).source, level)
+
+
+@pytest.mark.parametrize("text", [HALF_SUMS, ROUNDED, DOUBLE_SUMS])
+def test_other_sums_are_refused(text: str) -> None:
+    before = mapped(text, Options(stages=2), {}, "contract")
+    with pytest.raises(TransformError, match="is no product of tiles"):
+        before.then(step("tensorise k#1 16x8x16"))
+
+
+# ---------------------------------------------------------------- runs
+
+SHAPES = [(9, 35, 33), (33, 2, 1)]
+RUNS: dict[str, tuple[str, Options, dict[str, int]]] = {
+    "plain": (HALVES, Options(stages=2), {}),
+    "casts": (CAST, Options(pad=False), {"Tk": 32}),
+    "turned": (TURNED, Options(stages=2, swizzle_groups=2), {"Rx": 8}),
+    "floats": (FLOATS, Options(stages=2, vector=4), {}),
+    "turned-floats": (TURNED_FLOATS, Options(async_copies=True, stages=3), {"Tk": 8, "Ry": 8}),
+}
+
+
+def numbers(text: str, shape: tuple[int, int, int]) -> dict[str, Any]:
+    """Of several magnitudes."""
+    m, u, n = shape
+    rng = np.random.default_rng(m + u + n)
+    kind = np.float32 if "float A" in text else np.float16
+
+    def drawn(rows: int, columns: int) -> np.ndarray[Any, Any]:
+        extents = (columns, rows) if "A[U][M]" in text else (rows, columns)
+        values = rng.standard_normal(extents) * 2.0 ** rng.integers(-3, 4, extents)
+        return values.astype(kind)
+
+    args = {"A": drawn(m, u), "B": drawn(u, n), "C": np.full((m, n), 7, np.float32)}
+    return {"M": m, "U": u, "N": n, **args}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=[pytest.mark.slow] if x == "casts" else []) for x in RUNS]
+)
+def test_sums_in_any_order_are_near(case: str) -> None:
+    """Halves as near as sums in order are, floats within the bound that the report names: where
+    each were cut off to 11 bits, they would be a thousand times as far."""
+    text, options, sizes = RUNS[case]
+    floats = "float A" in text
+    level: Level = "fast" if floats else "reassociate"
+    plan = emit.kernel(mapped(text, options, sizes, level), fp=PERMITTED[level])
+    assert [i.tile.name for i in plan.tile_products] == ["16x8x8" if floats else "16x8x16"]
+    for shape in SHAPES:
+        args = numbers(text, shape)
+        left, right = (args[x].astype(float) for x in "AB")
+        left, right = (left.T, right.T) if "A[U][M]" in text else (left, right)
+        unit = 3 * 2.0**-20 if floats else shape[1] * 2.0**-24
+        most = unit * (abs(left) @ abs(right))
+        for units in (True, False):
+            given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
+            execute(plan, given, asynchronous=units)
+            assert (abs(given["C"] - left @ right) <= most).all(), (shape, units)
+
+
+# ---------------------------------------------------------------- the plan
+
+
+@pytest.mark.parametrize(
+    ("text", "level", "units"),
+    [
+        (HALVES, "strict", False),
+        (HALVES, "contract", False),
+        (HALVES, "reassociate", True),
+        (CAST, "fast", True),
+        (HALF_SUMS, "fast", False),
+        (DOUBLE_SUMS, "fast", False),
+        (FLOATS, "reassociate", False),
+        (FLOATS, "fast", True),
+        (FLOATS_OF_DOUBLES, "fast", False),
+    ],
+)
+def test_units_where_sums_may_be_in_any_order(text: str, level: Level, units: bool) -> None:
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    asked = Options(tensor_units=True).within(PERMITTED[level])
+    derivation = tile(fn, {} if units else SIZES, None, H100, options=asked).derivation
+    assert bool(emit.kernel(derivation, fp=PERMITTED[level]).tile_products) == units
+    assert not emit.kernel(derivation, fp=PERMITTED["contract"]).tile_products
