@@ -192,7 +192,6 @@ CODES: dict[str, str] = {
     "LX230": "No scalar of an iteration that another value could stand for.",
     "LX231": "No first iteration that conditions tell from the others.",
     "LX252": "No product of register tiles that tensor units compute (`tensorise`).",
-    "LX253": "A loop that may have no iterations (`at-least-once`).",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
     "LX250": "No element that a loop compares with the one at a place that it keeps "
     "(`if (a[k] > a[best]) best = k;`).",

@@ -20,6 +20,7 @@ from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
+from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
@@ -247,6 +248,7 @@ def program_plan(
         words=_uses(kernels, WORD),
         splits=_uses(kernels, SPLIT),
         hides=_uses(kernels, HIDE),
+        apart=_uses(kernels, APART),
         reads=reads,
         turns=turns,
         spreads=spreads,

@@ -20,7 +20,6 @@ from itertools import takewhile
 
 from loopxform.errors import LoopxformError, UnsupportedC
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh, used_names
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, If, Stmt
 from loopxform.ir.visit import Path, declared, loops_around, resolve, walk, writes
@@ -37,8 +36,6 @@ from loopxform.schedule.params import Options
 from loopxform.schedule.requests import Wish, Wishes
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
-    Assume,
-    AtLeastOnce,
     Derivation,
     Parallelise,
     Privatise,
@@ -91,9 +88,9 @@ def _with_one_group(program: Program, loop: For, limits: Limits, given: Wish) ->
         len(thresholds_of(whole)), used_names(whole.function), dict(options.threshold)
     )
     few = Bin("<", amount, named("suff_step_par", limits.costs.step_iterations))
-    runs = tuple(e for e in tiled.function.assumes if e not in whole.function.assumes)
+    assumed = (e for e in tiled.function.assumes if e not in whole.function.assumes)
     versions = (
-        Version("one group", ABOUT, tiled.derivation, (few, *runs)),
+        Version("one group", ABOUT, tiled.derivation, (few, *assumed)),
         Version("kernels", "kernels for each step", alone.then(RemoveUnitLoop(once))),
     )
     joined = whole.tried(choice(once, versions, named))
@@ -101,6 +98,7 @@ def _with_one_group(program: Program, loop: For, limits: Limits, given: Wish) ->
         return
     program.derivation = joined
     (var,) = tiled.nest.parallel
+    program.groups.add(var)
     loc = loop.origin.loc
     program.parts.append(Part(var, loc, (loop.var,), "kernel", "", tiled, about=ABOUT))
 
@@ -151,8 +149,6 @@ def _shared(
     scalars = {n for n, d in declared(w.fn.body).items() if not d.shape} & writes(inside)
     w.do(*(Privatise(n, once, "own") for n in sorted(scalars)))
     every = [s for _, s in walk(inside) if isinstance(s, For)]
-    hosts = [s for s in every if s.var in program.hosts]
-    w.do(*(Assume(condition_text(Bin("<", s.lo, s.hi))) for s in hosts))
     own = {s.var: fresh(w.fn, s.var) for s in every}
     w.do(*(Rename(v, name) for v, name in own.items()), Parallelise(once))
     tiled = _tiled(Nest(w.derivation, (once,), resolve(w.fn, once)[0].path), limits, options)
@@ -161,8 +157,7 @@ def _shared(
         if not has_few_iterations(x) and own[x.var] not in shared:
             text = f"work-items do not share the loop over '{x.var}'"
             raise UnsupportedC(text, loc=x.origin.loc, code="LX063")
-    after = tiled.derivation.run(tuple(AtLeastOnce(own[s.var]) for s in hosts))
-    return replace(tiled, derivation=after)
+    return tiled
 
 
 def _tiled(nest: Nest, limits: Limits, options: Options) -> Tiled:

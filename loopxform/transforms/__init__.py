@@ -9,7 +9,6 @@ from __future__ import annotations
 from loopxform.transforms.attention.online_softmax import OnlineSoftmax
 from loopxform.transforms.base import Step, from_json, from_text
 from loopxform.transforms.derivation import Derivation, Record, possible, with_tiles
-from loopxform.transforms.edges.at_least_once import AtLeastOnce
 from loopxform.transforms.edges.begin_at import BeginAt
 from loopxform.transforms.edges.bound_trips import BoundTrips
 from loopxform.transforms.edges.clamp_edges import ClampEdges
@@ -184,7 +183,6 @@ STEPS: dict[str, type[Step]] = {
         TurnAccesses,
         BufferSlice,
         BoundExtent,
-        AtLeastOnce,
         BeginAt,
         BoundTrips,
         Stripe,
@@ -226,7 +224,6 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 __all__ = [
     "STEPS",
     "Assume",
-    "AtLeastOnce",
     "AtomicUpdates",
     "BeginAt",
     "BlockCyclic",
