@@ -80,7 +80,7 @@ def _with_one_group(program: Program, loop: For, limits: Limits, given: Wish) ->
         return
     alone = Derivation(whole.function).titled(whole.stage)
     options = program.allowing(given.options, loop)
-    shared = partial(_shared, program, alone, once, nests, limits, options)
+    shared = partial(_shared, alone, once, nests, limits, options)
     tiled = possible(shared, *REFUSALS)
     if not isinstance(tiled, Tiled):
         return
@@ -135,7 +135,6 @@ def _is_single(s: Stmt) -> bool:
 
 
 def _shared(
-    program: Program,
     start: Derivation,
     once: str,
     nests: Sequence[For],

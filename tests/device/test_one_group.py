@@ -3,23 +3,34 @@ what your C does; so do the kernels of each step where nests are large."""
 
 from __future__ import annotations
 
+import copy
 import random
+import re
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
+from c_project import assert_file_prints_the_same, require_opencl
 from deriving import c
-from harness import assert_runs_agree, simulate_all
+from harness import assert_clean_and_right, assert_runs_agree, simulate_all
+from random_host_steps import HEAD, random_steps
 
 import loopxform as lx
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
+from loopxform.errors import LoopxformError
 from loopxform.floating_point import SEPARATE
+from loopxform.offload.one_group import ABOUT
 from loopxform.offload.program import offload
 from loopxform.runtime.schedule import launched, not_known
 from loopxform.targets.profile import PROFILES
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
 
 HEADS = "int n, int m, double A[restrict n][m], double b[restrict n + 1]"
 CHOLESKY = (
@@ -100,39 +111,122 @@ def test_no_finding_in_the_simulator(case: str) -> None:
     assert report.clean, report.log
 
 
+# ---------------------------------------------------------------- the emitted text
+
+
+APARTS = {
+    "for (int k = 0; k < n; k++)": True,
+    "for (int k = m; k < n; k++)": True,
+    "for (int k = 0; k < 7; k++)": False,
+}
+
+
+@pytest.mark.parametrize("loop", APARTS)
+def test_something_stands_between_barriers_and_branches(loop: str) -> None:
+    """PoCL has one work-item take a branch that follows a barrier for all, where the barrier may
+    not be met: behind each of these stands `LX_APART()`."""
+    p = mapped(f"{loop} {{ for (int i = 0; i < n; i++) b[i] += 1; b[n] += b[0]; }}")
+    group = next(k.text for k in p.kernels if "for (int k" in k.text)
+    barriers = re.findall(r"barrier\(.*?\);( LX_APART\(\);)?", group)
+    assert len(barriers) > 1
+    assert all(bool(apart) == APARTS[loop] for apart in barriers)
+    assert ("#define LX_APART" in p.source) == APARTS[loop]
+
+
+@pytest.mark.device
+@pytest.mark.optimised
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["0", "n / 100"])
+def test_loops_that_compilers_vectorise(start: str) -> None:
+    """PoCL 3.1 computed garbage, or crashed, without `LX_APART`."""
+    body = (
+        f"for (int k = {start}; k < n; k++) {{ A[k][k] = A[0][k] + 2; for (int i = 0; i < m; i++) "
+        "b[i] += A[k][k]; for (int j = k + 1; j < n; j++) A[k][j] += 1; "
+        "for (int j = k + 1; j < n; j++) b[j] -= A[k][j]; }"
+    )
+    assert_runs_agree(mapped(body, 64), CSource(text=source(body)), [{"n": 19, "m": 19}], 3)
+
+
+# ---------------------------------------------------------------- host code
+
+
+CALLER = """
+int main(void)
+{
+  static double A[30 * 30], b[31];
+  for (int n = 0; n < 31; n += n < 3 ? 1 : 13) {
+    for (int i = 0; i < 900; i++) A[i] = 1 + (i * 7 % 31) * 0.125;
+    for (int i = 0; i < 31; i++) b[i] = 1 + i * 0.25;
+    f(n, n, (void *)A, b);
+    double sum = 0;
+    for (int i = 0; i < 900; i++) sum = sum * 0.5 + A[i];
+    for (int i = 0; i < 31; i++) sum += b[i];
+    printf("%d %a\\n", n, sum);
+  }
+}
+"""
+
+
+@pytest.mark.opencl_sdk
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["cholesky", "scalars-in-step"])
+def test_written_host_code(case: str, tmp_path: Path) -> None:
+    require_opencl()
+    (tmp_path / "s.c").write_text(f"#include <stdio.h>\n{source(CASES[case])}{CALLER}")
+    done = lx.load(tmp_path / "s.c").offload(fp="strict")
+    assert ABOUT in "".join(done.files.values()) or "suff_step_par" in "".join(done.files.values())
+    assert_file_prints_the_same(tmp_path / "s.c", done, sanitized=True)
+
+
 # ---------------------------------------------------------------- at random
 
 
-def program(seed: int) -> str:
-    """A loop over pivots, with updates of triangles, rows, columns and single elements by the
-    pivot's; some carry scalars from step to step."""
+def random_plan(seed: int) -> Plan | None:
+    """Of the random loops of the host with this seed; None where no group runs all steps."""
     rng = random.Random(seed)
-    parts = [
-        "A[k][k] = sqrt(fabs(A[k][k])) + 1;",
-        "for (int i = k + 1; i < n; i++) A[i][k] /= A[k][k] + 2;",
-        "for (int j = k; j < n; j++) A[k][j] = A[k][j] * 0.5 + b[k];",
-        "for (int i = k + 1; i < n; i++) for (int j = k + 1; j <= i; j++) "
-        "A[i][j] -= A[i][k] * A[j][k];",
-        "for (int i = k + 1; i < n; i++) for (int j = k + 1; j < n; j++) "
-        "A[i][j] -= A[i][k] * A[k][j];",
-        "for (int i = 0; i < k; i++) b[i] += A[i][k] * b[k];",
-        "for (int i = k + 1; i < n; i++) b[i] -= A[i][k] * b[k];",
-        "b[k] /= A[k][k] + 3;",
-        "s = s * 0.25 + A[k][k];",
-        "b[k] += s;",
-    ]
-    body = " ".join(rng.sample(parts, rng.randint(2, 6)))
-    head = rng.choice(["for (int k = 0; k < n; k++)", "for (int k = 1; k < n - 1; k++)"])
-    return f"double s = 1; {head} {{ {body} }} b[0] += s;"
+    items, repeating = rng.choice([4, 8, 64]), rng.choice([4, 64])
+    profile = PROFILES[rng.choice(["generic", "pocl", "h100"])]
+    more = {"step_items": items, "repeating_items": repeating, "step_iterations": 10**6}
+    limits = replace(profile, costs=replace(profile.costs, **more))
+    try:
+        (routine,) = lx.loads(random_source(seed))
+        done = offload(routine.function, {}, limits)
+        plan = emit.kernel(done.derivation, fp=SEPARATE)
+    except LoopxformError:
+        return None
+    return plan if any(ABOUT in x.about for x in done.parts) else None
+
+
+def random_source(seed: int) -> str:
+    return "#include <math.h>\n" + c(random_steps(seed), HEAD)
+
+
+def sizes(*numbers: int) -> list[dict[str, int]]:
+    return [{"n": n, "m": n, "p": min(n, 1)} for n in numbers]
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    "first", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 24, 3))]
+    "seed", [2, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 7, 8, 10, 16, 18, 20))]
 )
-def test_random_pivots(first: int) -> None:
-    sizes = [{"n": n, "m": n} for n in (8, 2, 0, 21)]
-    for seed in range(first, first + 3):
-        body = program(seed)
-        p = mapped(body, random.Random(seed).choice([4, 8, 64]))
-        assert_runs_agree(p, CSource(text=source(body)), sizes, seed, None)
+def test_random_steps(seed: int) -> None:
+    """On a device, and in the executor of groups, which finds races."""
+    p = random_plan(seed)
+    assert p is not None
+    assert_runs_agree(p, CSource(text=random_source(seed)), sizes(0, 1, 2, 8, 9, 67), seed, None)
+    for size in sizes(0, 2, 7):
+        args = arguments(p.start, size, seed)
+        expected = copy.deepcopy(args)
+        Program(p.start).run(expected)
+        execute(p, args, seed=seed)
+        assert not compare({k: expected[k] for k in args}, args), size
+
+
+@pytest.mark.oclgrind
+@pytest.mark.slow
+def test_random_steps_in_the_simulator() -> None:
+    """One after another, in groups that are larger and smaller than the nests."""
+    for seed in (2, 7):
+        p = random_plan(seed)
+        assert p is not None
+        assert_clean_and_right(p, [arguments(p.start, s, seed) for s in sizes(1, 6)])

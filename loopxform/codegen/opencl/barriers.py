@@ -26,7 +26,8 @@ ITEM = "local id"
 """Stands for the number of a work-item."""
 
 APART = "LX_APART"
-"""Keeps a branch of the work-items apart from a barrier that may not be met (templates/kernels.cl.j2)."""
+"""Keeps a branch of the work-items apart from a barrier that the group may leave out
+(templates/kernels.cl.j2)."""
 
 
 @record

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from loopxform.codegen import cexpr, render
-from loopxform.codegen.opencl.barriers import Access, Fences, Since, barrier, may_not_run, with_local
+from loopxform.codegen.opencl.barriers import (
+    Access,
+    Fences,
+    Since,
+    barrier,
+    may_not_run,
+    with_local,
+)
 from loopxform.codegen.opencl.barriers_outside_conditions import once_inside
 from loopxform.codegen.opencl.cooperative_copy import plan_copy
 from loopxform.codegen.opencl.launch import ThreadLoop

@@ -66,8 +66,8 @@ def stages_of(fn: Function, site: LoopSite) -> tuple[Template, ...]:
 def verdicts_of(
     fn: Function, nests: Iterable[Run], *, inlined: bool = False, at: Path = ()
 ) -> dict[Path, LoopVerdict]:
-    """The verdicts on the loops of a function, or at a place in it, where not all of the nests are known to be
-    parallel."""
+    """The verdicts on the loops of a function, or at a place in it, where not all of the nests
+    are known to be parallel."""
     every = (x for run in nests for _, x in walk((run.nest,)) if isinstance(x, For))
     if all(x.parallel for x in every):
         return {}
