@@ -29,7 +29,8 @@ from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.in_step import left_loops
 from loopxform.recipes.registry import choices
-from loopxform.recipes.tile_nest import Tiled, one_nest
+from loopxform.recipes.tile_nest import one_nest
+from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, choice
 from loopxform.recipes.versions import REFUSALS, times
 from loopxform.schedule.params import Options
