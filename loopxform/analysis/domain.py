@@ -33,6 +33,7 @@ from loopxform.ir.nodes import (
     Load,
     Opaque,
     Stmt,
+    Tile,
     Var,
 )
 from loopxform.ir.visit import Path, at, walk, walk_expr
@@ -151,7 +152,16 @@ def _inside(fn: Function, path: Path, then: bool) -> Domain:
     own = f"${len(path)}d"
     if isinstance(s, For):
         return _restricted(domain, _iterations(s, names, own))
-    return _restricted(domain, said(s.cond, names, own, holds=then))
+    told = said(s.cond, names, own, holds=then)
+    if not told.exact and _chooses_versions(s.cond):
+        return domain
+    return _restricted(domain, told)
+
+
+def _chooses_versions(cond: Expr) -> bool:
+    """Whether a condition compares with a threshold: whatever else is in it, some numbers for that
+    choose either branch."""
+    return any(isinstance(x, Tile) and x.is_threshold for x in walk_expr(cond))
 
 
 def _with_header(facts: Facts, s: For | If, path: Path) -> Facts:

@@ -20,6 +20,7 @@ from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
+from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
@@ -248,6 +249,7 @@ def program_plan(
         splits=_uses(kernels, SPLIT),
         matrices={x: text for x, text in MATRIX_LOADS.items() if _uses(kernels, x)},
         hides=_uses(kernels, HIDE),
+        apart=_uses(kernels, APART),
         reads=reads,
         turns=turns,
         spreads=spreads,

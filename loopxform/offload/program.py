@@ -36,6 +36,7 @@ from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
+from loopxform.offload.one_group import in_one_group
 from loopxform.offload.program_state import Part, Program
 from loopxform.offload.reductions import few_results, is_group_work
 from loopxform.offload.sequential_rest import flagged, sequential, single
@@ -126,6 +127,7 @@ def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Off
     `offload` does."""
     structure(program, ())
     require_use(program)
+    in_one_group(program, limits, given, asked)
     flagged(program)
     sequential(program, ())
     _map(program, given, limits, asked)

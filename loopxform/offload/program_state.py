@@ -64,7 +64,8 @@ class Program:
     `notes` what else, `widened` of loops which arrays their iterations have copies of; `pipelines`
     are the plans of neighbouring nests, `sought` says what loops look for that reduce to scalars
     that the user did not write, `searches` what others do that stop at the first hit, and why. The
-    loop that is `alone` has versions as a whole. `costs` are those of the device, `limits` the
+    loop that is `alone` has versions as a whole; `groups` are the loops over the groups of kernels
+    that run loops of the host. `costs` are those of the device, `limits` the
     device where it matters to the program as a whole, `fp` is what is permitted of floating point
     where the source says nothing."""
 
@@ -89,6 +90,7 @@ class Program:
     searches: dict[Loc, str] = field(default_factory=dict)
     pipelines: list[PipelinePlan] = field(default_factory=list)
     alone: bool = False
+    groups: set[str] = field(default_factory=set)
     _judged: tuple[Function, dict[str, LoopVerdict]] | None = None
 
     @property
@@ -106,9 +108,10 @@ class Program:
         return (*own, *self.fused.get(nest.var, ()))
 
     def verdicts(self) -> dict[str, LoopVerdict]:
-        """The verdict on each loop of the program as it is now."""
+        """The verdict on each loop of the program as it is now, but for those of `groups`."""
         if self._judged is None or self._judged[0] is not self.fn:
-            self._judged = self.fn, {v.var: v for v in judge(self.fn, inlined=True)}
+            but = frozenset(self.groups)
+            self._judged = self.fn, {v.var: v for v in judge(self.fn, inlined=True, but=but)}
         return self._judged[1]
 
     def statements(self, place: Place) -> list[tuple[Path, Stmt]]:

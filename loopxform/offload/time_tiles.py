@@ -131,9 +131,9 @@ def too_large(fn: Function, limits: Limits) -> str:
             if size > limits.local_bytes:
                 has = f"a group has {limits.local_bytes} of local memory"
                 return f"its tile needs {size} bytes, {has}"
-            items = {x.var: x for x in inside if isinstance(x, For) and x.level is not None}
-            group = [x for x in items.values() if x.level and x.level.kind == "group"]
-            count = prod(value_of(x.hi) or 1 for x in group)
+            items = [(x.level, x.hi) for x in inside if isinstance(x, For) and x.level is not None]
+            group = {level: value_of(hi) or 1 for level, hi in items if level.kind == "group"}
+            count = prod(group.values())
             if count > limits.group_size:
                 return f"its group has {count} work-items, at most {limits.group_size} are possible"
     return ""

@@ -81,6 +81,10 @@ class Costs:
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
     stencil on its own is computed a row at a time where each unit has `stream_groups` tiles;
     stencils that are not tiled get `stencil_bandwidth` of that of the memory.
+    One group of `step_items` work-items runs a loop of the host around nests where none of these
+    has more than `step_iterations` iterations (0: never): it reaches a barrier sooner than the host
+    launches a kernel. Where all of its work-items repeat loops in order, these are no more than
+    `repeating_items`.
     `units` stands for the compute units of a device where their number is not known."""
 
     segment: int = 32
@@ -113,6 +117,9 @@ class Costs:
     combined_alone: int = 16
     group_results: int = 1024
     short_loop: int = 32
+    step_items: int = 1024
+    repeating_items: int = 64
+    step_iterations: int = 4096
     scan_terms: int = 2304
     scan_levels: int = 2
     chained_terms: int = 3840

@@ -321,6 +321,7 @@ def test_copies(tmp_path: Path, name: str, copies: dict[str, int], how: str) -> 
     [
         ("two_products", {"n": 9, "m": 10, "k": 5, "l": 6, "alpha": 1.5, "beta": 0.7}),
         ("jacobi_time", {"steps": 2, "n": 7}),
+        ("cholesky_right", {"n": 5}),
         ("converging", {"n": 4, "most": 2, "small": 0.1}),
     ],
 )

@@ -25,6 +25,10 @@ from loopxform.transforms.edges.bounds import fixed_trips
 ITEM = "local id"
 """Stands for the number of a work-item."""
 
+APART = "LX_APART"
+"""Keeps a branch of the work-items apart from a barrier that the group may leave out
+(templates/kernels.cl.j2)."""
+
 
 @record
 class Access:
@@ -55,11 +59,13 @@ class Since:
 
 @dataclass
 class Fences:
-    """Where barriers stand in the kernel `body`, which is looked at in the order of its text."""
+    """Where barriers stand in the kernel `body`, which is looked at in the order of its text; those
+    that are looked at now are `conditional` where the group may leave them out."""
 
     mapping: Mapping
     body: tuple[Stmt, ...]
     since: Since = field(default=Since())
+    conditional: bool = False
     _own: dict[tuple[Poly, ...], bool] = field(default_factory=dict)
 
     def before(self, s: Stmt) -> str:
@@ -78,7 +84,8 @@ class Fences:
         spaces = {a in self.local for a in needed}  # a barrier orders all accesses to such memory
         rest = (a for a in self.since.pending if (a.array in self.local) not in spaces)
         self.since = replace(self.since, pending=tuple(rest), closed=self.since.closed | spaces)
-        return barrier(needed, self.local)
+        apart = f" {APART}();" if self.conditional else ""
+        return barrier(needed, self.local) + apart
 
     def touched(self, first: tuple[Access, ...], last: tuple[Access, ...] | None = None) -> None:
         """Accesses come next: `first` those that no barrier stands in front of, `last` (default:
@@ -191,6 +198,14 @@ def _span(loop: For) -> int | None:
     if loop.level is not None or poly(loop.lo).value != 0 or fixed is None:
         return None
     return ((fixed[0].value or 1) - 1) * (value_of(loop.step) or 0)
+
+
+def may_not_run(loop: For) -> bool:
+    """Whether a loop, but for one over tiles, may have no iterations."""
+    if value_of(loop.step) != 1:
+        return False
+    fixed = fixed_trips(loop)
+    return fixed is None or bool(fixed[1]) or (fixed[0].value or 0) < 1
 
 
 def barrier(arrays: frozenset[str], local: frozenset[str]) -> str:

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from loopxform.codegen import cexpr, render
-from loopxform.codegen.opencl.barriers import Access, Fences, Since, barrier, with_local
+from loopxform.codegen.opencl.barriers import (
+    Access,
+    Fences,
+    Since,
+    barrier,
+    may_not_run,
+    with_local,
+)
 from loopxform.codegen.opencl.barriers_outside_conditions import once_inside
 from loopxform.codegen.opencl.cooperative_copy import plan_copy
 from loopxform.codegen.opencl.launch import ThreadLoop
@@ -223,12 +230,20 @@ class KernelWriter(PreloadWriter):
         here, before = self._fences.since, tuple[Access, ...]()
         while True:
             self._fences.since = Since(before)
-            lines = self._group(s.body)
+            lines = self._conditional(s.body, conditional=may_not_run(s))
             after = self._fences.since
             if set(after.pending) <= set(before):
                 self._fences.since = here
                 return self._loop(s, lines), after
             before = tuple(dict.fromkeys((*before, *after.pending)))
+
+    def _conditional(self, body: tuple[Stmt, ...], *, conditional: bool) -> list[str]:
+        """What the group does, all of it or none where it is `conditional`."""
+        around = self._fences.conditional
+        self._fences.conditional = around or conditional
+        lines = self._group(body)
+        self._fences.conditional = around
+        return lines
 
     def _branches(self, s: If) -> list[str]:
         """Branches of which the whole group takes the same one, or none. Barriers stand in front of
@@ -239,7 +254,7 @@ class KernelWriter(PreloadWriter):
         def branch(body: tuple[Stmt, ...]) -> list[str]:
             nonlocal after
             self._fences.since = before
-            out = self._group(body)
+            out = self._conditional(body, conditional=True)
             after = after.either(self._fences.since)
             return out
 

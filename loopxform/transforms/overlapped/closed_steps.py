@@ -22,7 +22,7 @@ from loopxform.ir.nodes import Assign, Decl, For, Function, If, Load, Stmt
 from loopxform.ir.visit import Path, loads, names, resolve, stmt_exprs, walk, writes
 from loopxform.transforms.overlapped.clock import Clock, Run
 from loopxform.transforms.overlapped.refusal import NotStages
-from loopxform.transforms.overlapped.stages import shape_of
+from loopxform.transforms.overlapped.sizes import shape_of
 from loopxform.transforms.overlapped.straight_line import iterations
 from loopxform.transforms.overlapped.templates import Template
 

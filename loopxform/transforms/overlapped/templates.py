@@ -70,20 +70,20 @@ def stages_of(fn: Function, site: LoopSite) -> tuple[Template, ...]:
     nests = runs(fn, site.loop)[1]
     if all(run.nest.var == ONCE for run in nests):
         raise NotStages("the loop holds no nest", site.loop.origin.loc)
-    found = templates(fn, nests, verdicts_of(fn, nests, inlined=True))
+    found = templates(fn, nests, verdicts_of(fn, nests, inlined=True, at=site.path))
     fields = frozenset(t.target.array for t in found)
     return tuple(replace(t, exact=t.exact or looks_up(fn, t, fields)) for t in found)
 
 
 def verdicts_of(
-    fn: Function, nests: Iterable[Run], *, inlined: bool = False
+    fn: Function, nests: Iterable[Run], *, inlined: bool = False, at: Path = ()
 ) -> dict[Path, LoopVerdict]:
-    """The verdicts on the loops of a function, where not all of the nests are known to be
-    parallel."""
+    """The verdicts on the loops of a function, or at a place in it, where not all of the nests
+    are known to be parallel."""
     every = (x for run in nests for _, x in walk((run.nest,)) if isinstance(x, For))
     if all(x.parallel for x in every):
         return {}
-    return {v.path: v for v in judge(fn, inlined=inlined)}
+    return {v.path: v for v in judge(fn, inlined=inlined, at=at)}
 
 
 def templates(

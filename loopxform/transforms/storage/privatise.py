@@ -8,6 +8,7 @@ step 0: "acc is private for these two loops".)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -34,13 +35,17 @@ from loopxform.transforms.sites import one_loop, trusted
 
 @record
 class Privatise(Step):
-    """Moves the declaration of a local variable into the body of a loop."""
+    """Moves the declaration of a local variable into the body of a loop. `own` (the word) leaves
+    it where it is, and gives the private one a name of its own whether it is used elsewhere or
+    not."""
 
     name: str
     loop: str
+    own: str = ""
 
     verb: ClassVar[str] = "privatise"
-    usage: ClassVar[str] = "privatise NAME LOOP"
+    usage: ClassVar[str] = "privatise NAME LOOP [own]"
+    flags: ClassVar[Mapping[str, str]] = {"own": "own"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -81,13 +86,14 @@ class Privatise(Step):
         path = _declaration(fn, self.name)
         assert path is not None
         if path[: len(site.path)] == site.path:
-            return fn
+            new = {self.name: fresh(fn, self.name)} if self.own else {}
+            return replace_at(fn, site.path, rename((site.loop,), new)) if new else fn
         if _only_counts(fn, self.name):
             return replace_at(fn, path, ())
         decl = next(s for p, s in walk(fn.body) if p == path)
         assert isinstance(decl, Decl)
         emptied = replace_at(replace_at(fn, site.path, (replace(site.loop, body=()),)), path, ())
-        shared = self.name in reads(emptied.body) | writes(emptied.body)
+        shared = bool(self.own) or self.name in reads(emptied.body) | writes(emptied.body)
         name = fresh(fn, self.name) if shared else self.name
         inner = replace(decl, name=name, origin=decl.origin.then(str(self)))
         body = rename(site.loop.body, {self.name: name})

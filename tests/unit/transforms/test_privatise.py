@@ -42,6 +42,14 @@ LISTINGS = {
         c("float t = 3; for (int i = 0; i < n; i++) { t = a[i]; b[i] = t; }"),
         "privatise t i",
     ),
+    "own": (
+        c("float t; for (int i = 0; i < n; i++) { t = a[i]; b[i] = t; }"),
+        "privatise t i own",
+    ),
+    "own-inside": (
+        c("for (int i = 0; i < n; i++) { float t = a[i]; b[i] = t; }"),
+        "privatise t i own",
+    ),
     "array": (
         c("float t[2]; for (int i = 0; i < n; i++) { t[0] = a[i]; t[1] = t[0] + 1; b[i] = t[1]; }"),
         "privatise t i",
