@@ -11,6 +11,7 @@ from __future__ import annotations
 from loopxform.analysis.host_scalars import computed_by_host, counting, host_scalars
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Decl, For, If
 from loopxform.ir.visit import (
     Path,
@@ -39,6 +40,7 @@ from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import (
+    Assume,
     Derivation,
     Distribute,
     DistributeGuard,
@@ -46,6 +48,7 @@ from loopxform.transforms import (
     possible,
 )
 from loopxform.transforms.restructure.places import place_text
+from loopxform.transforms.sites import bounds_ascend, no_wrap
 
 PARALLEL = ("yes", "privatizable")
 
@@ -92,9 +95,22 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     split = not s.parallel and (
         _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
     )
-    made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
+    made = split or _nest(program, path, s) or _in_chunks(program, s)
     made = made or apart_by_starts(program, s) or _pivots(program, s)
     return made or _waves(program, s) or _left(program, s)
+
+
+def _in_chunks(program: Program, s: For) -> bool:
+    """Runs chunks of a loop that reduces, or has running values, at the same time; False where it
+    stays. Where the number of its iterations is unsigned, the host asks that it does not wrap
+    around."""
+    before = program.derivation
+    if no_wrap(program.fn, resolve(program.fn, s.var)[0]):
+        asked = Assume(condition_text(bounds_ascend(s)))
+        program.derivation, _ = before.titled(f"The bounds of {s.var} ascend").optional(asked)
+    made = in_parts(program, s) or in_scans(program, s)
+    program.derivation = program.derivation if made else before
+    return made
 
 
 def _sums_of_rows(program: Program, s: For) -> bool:
@@ -268,7 +284,7 @@ def _named(program: Program, path: Path, s: If) -> bool:
     if not w.attempt(NameCondition(place_text(path))):
         return False
     program.derivation = w.derivation
-    if any(in_parts(program, x) or in_scans(program, x) for x in inner):
+    if any(_in_chunks(program, x) for x in inner):
         return True
     program.derivation = before
     return False
