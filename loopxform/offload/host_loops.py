@@ -11,8 +11,9 @@ from __future__ import annotations
 from loopxform.analysis.host_scalars import computed_by_host, counting, host_scalars
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
+from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
-from loopxform.ir.nodes import Decl, For, If
+from loopxform.ir.nodes import Bin, Decl, Expr, For, If
 from loopxform.ir.visit import (
     Path,
     loops,
@@ -47,8 +48,9 @@ from loopxform.transforms import (
     NameCondition,
     possible,
 )
+from loopxform.transforms.edges.bounds import ends_of
 from loopxform.transforms.restructure.places import place_text
-from loopxform.transforms.sites import bounds_ascend, no_wrap
+from loopxform.transforms.sites import no_wrap
 
 PARALLEL = ("yes", "privatizable")
 
@@ -106,11 +108,18 @@ def _in_chunks(program: Program, s: For) -> bool:
     around."""
     before = program.derivation
     if no_wrap(program.fn, resolve(program.fn, s.var)[0]):
-        asked = Assume(condition_text(bounds_ascend(s)))
-        program.derivation, _ = before.titled(f"The bounds of {s.var} ascend").optional(asked)
+        asked = (Assume(condition_text(e)) for e in _ascending(s))
+        program.derivation, _ = before.titled(f"The bounds of {s.var} ascend").optional(*asked)
     made = in_parts(program, s) or in_scans(program, s)
     program.derivation = program.derivation if made else before
     return made
+
+
+def _ascending(s: For) -> list[Expr]:
+    """That the differences of the bounds of a loop are not below 0, where no numbers say so."""
+    down = (value_of(s.step) or 1) < 0
+    pairs = [(s.hi, s.lo)] if down else [(s.lo, end) for end in ends_of(s)]
+    return [Bin("<=", a, b) for a, b in pairs if None in (value_of(a), value_of(b))]
 
 
 def _sums_of_rows(program: Program, s: For) -> bool:

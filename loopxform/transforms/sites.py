@@ -308,8 +308,9 @@ def no_wrap(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
     header = [loop.type, *(type_of(e, types) for e in (loop.lo, loop.hi))]
     if not any(promote(t).is_unsigned for t in header):
         return ()
-    ascends = bounds_ascend(loop)
-    if value_of(ascends.left) == 0 or always(fn, site.path, ascends):
+    down = (value_of(loop.step) or 1) < 0
+    first, last = (loop.hi, loop.lo) if down else (loop.lo, loop.hi)
+    if value_of(first) == 0 or always(fn, site.path, Bin("<=", first, last)):
         return ()
     return (
         Obstacle(
@@ -319,13 +320,6 @@ def no_wrap(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
             remedy="start the loop at 0, or use a signed variable and bound",
         ),
     )
-
-
-def bounds_ascend(loop: For) -> Bin:
-    """That the difference of the bounds of a loop is not below 0."""
-    down = (value_of(loop.step) or 1) < 0
-    first, last = (loop.hi, loop.lo) if down else (loop.lo, loop.hi)
-    return Bin("<=", first, last)
 
 
 def ascending(site: LoopSite) -> tuple[Obstacle, ...]:
