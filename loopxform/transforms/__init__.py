@@ -45,6 +45,7 @@ from loopxform.transforms.reductions.row_sums import RowSums
 from loopxform.transforms.reductions.track_extremum import TrackExtremum
 from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
+from loopxform.transforms.restructure.branch_choice import BranchChoice
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
 from loopxform.transforms.restructure.defer_update import DeferUpdate
@@ -121,6 +122,7 @@ STEPS: dict[str, type[Step]] = {
         Carry,
         Substitute,
         BoundingBox,
+        BranchChoice,
         Stripmine,
         Interchange,
         Coalesce,
@@ -230,6 +232,7 @@ __all__ = [
     "BoundExtent",
     "BoundTrips",
     "BoundingBox",
+    "BranchChoice",
     "BufferBox",
     "BufferSlice",
     "Carry",
