@@ -130,19 +130,20 @@ def test_as_the_c_program(name: str) -> None:
 
 
 UNSIGNED = "unsigned n, const int a[restrict n], int y[restrict n], int b[restrict n]"
-FROM_1 = {
+COUNTED = {
+    "of-the-caller": "b[0] = 0; for (unsigned i = 0; i < n; i++) if (a[i] > 3) y[b[0]++] = a[i];",
     "a-prefix-sum": "for (unsigned i = 1; i < n; i++) y[i] = y[i-1] + a[i];",
     "the-greatest": "b[0] = a[0]; for (unsigned i = 1; i < n; i++) if (a[i] > b[0]) b[0] = a[i];",
 }
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", FROM_1)
-def test_counts_from_1_without_a_sign(name: str) -> None:
-    done = offloaded(FROM_1[name], UNSIGNED, PROFILES["h100"])
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_without_a_sign(name: str) -> None:
+    done = offloaded(COUNTED[name], UNSIGNED, PROFILES["h100"])
     assert any(p.kind == "kernel" for p in done.parts)
     plan = emit.kernel(done.derivation, fp=SEPARATE)
-    text = f"void f({UNSIGNED}) {{ {FROM_1[name]} }}\n"
+    text = f"void f({UNSIGNED}) {{ {COUNTED[name]} }}\n"
     assert_runs_agree(plan, CSource(text=text), [{"n": n} for n in (1, 2, 257, 2305, 7000)], 3)
 
 
