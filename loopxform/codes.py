@@ -190,6 +190,7 @@ CODES: dict[str, str] = {
     "LX219": "No statement that can move behind those that follow it.",
     "LX221": "No loop in the body of another one that can become one loop with it (`flatten`).",
     "LX229": "No conditions that only choose what is stored.",
+    "LX248": "No choice in a loop says what becomes of a scalar's own value (`branch-choice`).",
     "LX230": "No scalar of an iteration that another value could stand for.",
     "LX231": "No first iteration that conditions tell from the others.",
     "LX252": "No product of register tiles that tensor units compute (`tensorise`).",

@@ -16,7 +16,7 @@ and its last iteration say all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from loopxform.analysis.accesses import Guards, touched
@@ -168,6 +168,7 @@ class _Inspector:
         self.objects = {p.name: p for p in fn.objects}
         self.needed = frozenset[str]()
         self.types = symbols(fn)
+        self.touched = frozenset[Load]()
 
     def body(self) -> tuple[Stmt, ...]:
         """Raises _Unknown."""
@@ -217,21 +218,31 @@ class _Inspector:
         return is_free and one_type and may_share(told, stored, typed=typed)
 
     def _all(self, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-        return tuple(x for s in body for x in self._one(s))
+        """What is noted of statements; what each touches is not noted again behind it."""
+        before, out = self.touched, list[Stmt]()
+        for s in body:
+            self.touched = _unchanged(self.touched, s)
+            out += self._one(s)
+            self.touched = _unchanged(self.touched | _always(s), s)
+        self.touched = before
+        return tuple(out)
 
     def _one(self, s: Stmt) -> Iterator[Stmt]:
         match s:
             case Assign(target, value):
                 index = target.index if isinstance(target, Load) else ()
+                stored = {target} if isinstance(target, Load) else set[Load]()
                 for e in (value, *index):
-                    yield from self._reads(e)
+                    yield from self._reads(e, stored)
                 if isinstance(target, Load):
                     yield from self._update(target, ())
                 elif target.name in self.needed:
                     yield s
             case If(cond, then, orelse):
                 yield from self._reads(cond)
+                before, self.touched = self.touched, self.touched | _always(s)
                 inside = self._all(then), self._all(orelse)
+                self.touched = before
                 if any(inside):
                     yield replace(s, then=inside[0], orelse=inside[1])
             case For():
@@ -271,14 +282,16 @@ class _Inspector:
         numbers = (x for x in parts if not isinstance(x, Load) or x.array != ENDS)
         return not any(type_of(x, self.types).is_unsigned for x in numbers)
 
-    def _reads(self, e: Expr) -> Iterator[Stmt]:
+    def _reads(self, e: Expr, stored: Set[Load] = frozenset()) -> Iterator[Stmt]:
+        """What is noted of an expression; the statement touches `stored` whatever that says."""
+        always = stored | _always_read(e)
         for x, guards in touched(e):
-            if isinstance(x, Load):
+            if isinstance(x, Load) and not (guards and x in always):
                 yield from self._update(x, guards)
 
     def _update(self, x: Load, guards: Guards) -> Iterator[Stmt]:
         n = self.arrays.get(x.array)
-        if n is None:
+        if n is None or x in self.touched:
             return
         out: tuple[Stmt, ...] = noted(n, self._element(x), len(self.arrays))
         for cond, holds in reversed(guards):
@@ -293,6 +306,31 @@ class _Inspector:
             assert size is not None
             out = Bin("+", Bin("*", Cast(LLONG, out), size), i)
         return out
+
+
+def _always_read(e: Expr) -> frozenset[Load]:
+    """The elements that an expression reads whatever the data are."""
+    return frozenset(x for x, guards in touched(e) if isinstance(x, Load) and not guards)
+
+
+def _always(s: Stmt) -> frozenset[Load]:
+    """The elements that a statement touches whatever the data are, before anything inside it."""
+    match s:
+        case Assign(Load() as target, value):
+            return frozenset([target]).union(*map(_always_read, (value, *target.index)))
+        case Assign(Var(), value):
+            return _always_read(value)
+        case If(cond):
+            return _always_read(cond)
+        case _:
+            return frozenset()
+
+
+def _unchanged(elements: frozenset[Load], s: Stmt) -> frozenset[Load]:
+    """Those whose subscripts mean the same in front of a statement, inside and behind it."""
+    declared = {x.name for _, x in walk((s,)) if isinstance(x, Decl)}
+    set_there = writes((s,)) | {x.var for _, x in walk((s,)) if isinstance(x, For)} | declared
+    return frozenset(x for x in elements if not any(names(i) & set_there for i in x.index))
 
 
 def _read(body: tuple[Stmt, ...]) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from loopxform.analysis.extent import Extent, NoExtent, explain
 from loopxform.analysis.inspector import Inspected, inspected
 from loopxform.analysis.key_checks import KeyCheck, key_check
 from loopxform.analysis.least_sizes import with_assumptions
@@ -15,7 +16,9 @@ from loopxform.analysis.matrix_rows import with_row_lengths
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.errors import LoopxformError
 from loopxform.ir.nodes import Function
+from loopxform.prepare.tracked_extrema import tracked
 from loopxform.prepare.while_loops import whole_loops
+from loopxform.transforms import Derivation
 
 
 @contextmanager
@@ -44,11 +47,24 @@ _UNKNOWN = "is touched cannot be told"
 def copied_arrays(fn: Function) -> Inspected:
     """The program under the assumptions that this takes, and what finds out ends of its arrays.
     Raises UnsupportedC for rows of which it is not known how much is touched."""
-    fn = with_loops_as_meant(fn)
+    fn = _with_places(with_loops_as_meant(fn))
     read = whole_loops(fn)
     assumed = with_assumptions(fn, read)
     found = inspected(assumed, replace(read, assumes=assumed.assumes))
     return replace(found, fn=with_row_lengths(found.fn))
+
+
+def _with_places(fn: Function) -> Function:
+    """The program with the extrema whose places its loops keep, where arrays have no end for these
+    places alone: `a[best]` of `if (a[k] > a[best]) best = k;`."""
+    made = tracked(Derivation(fn)).function
+    if made is fn or not any(_ends_only_in(made, fn, p.name) for p in fn.objects if p.array):
+        return fn
+    return replace(made, start=None, as_written=fn.as_written or fn)
+
+
+def _ends_only_in(made: Function, fn: Function, array: str) -> bool:
+    return isinstance(explain(fn, array), NoExtent) and isinstance(explain(made, array), Extent)
 
 
 def told_ends(fn: Function) -> Inspected:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from loopxform.analysis.host_scalars import computed_by_host, counting, host_scalars
 from loopxform.analysis.verdict import judge
 from loopxform.errors import TransformError, UnsupportedC
-from loopxform.ir.nodes import Decl, For, If
+from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
+from loopxform.ir.nodes import Bin, Decl, Expr, For, If
 from loopxform.ir.visit import (
     Path,
     loops,
@@ -39,13 +41,16 @@ from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import (
+    Assume,
     Derivation,
     Distribute,
     DistributeGuard,
     NameCondition,
     possible,
 )
+from loopxform.transforms.edges.bounds import ends_of
 from loopxform.transforms.restructure.places import place_text
+from loopxform.transforms.sites import no_wrap
 
 PARALLEL = ("yes", "privatizable")
 
@@ -92,9 +97,29 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     split = not s.parallel and (
         _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
     )
-    made = split or _nest(program, path, s) or in_parts(program, s) or in_scans(program, s)
+    made = split or _nest(program, path, s) or _in_chunks(program, s)
     made = made or apart_by_starts(program, s) or _pivots(program, s)
     return made or _waves(program, s) or _left(program, s)
+
+
+def _in_chunks(program: Program, s: For) -> bool:
+    """Runs chunks of a loop that reduces, or has running values, at the same time; False where it
+    stays. Where the number of its iterations is unsigned, the host asks that it does not wrap
+    around."""
+    before = program.derivation
+    if no_wrap(program.fn, resolve(program.fn, s.var)[0]):
+        asked = (Assume(condition_text(e)) for e in _ascending(s))
+        program.derivation, _ = before.titled(f"The bounds of {s.var} ascend").optional(*asked)
+    made = in_parts(program, s) or in_scans(program, s)
+    program.derivation = program.derivation if made else before
+    return made
+
+
+def _ascending(s: For) -> list[Expr]:
+    """That the differences of the bounds of a loop are not below 0, where no numbers say so."""
+    down = (value_of(s.step) or 1) < 0
+    pairs = [(s.hi, s.lo)] if down else [(s.lo, end) for end in ends_of(s)]
+    return [Bin("<=", a, b) for a, b in pairs if None in (value_of(a), value_of(b))]
 
 
 def _sums_of_rows(program: Program, s: For) -> bool:
@@ -268,7 +293,7 @@ def _named(program: Program, path: Path, s: If) -> bool:
     if not w.attempt(NameCondition(place_text(path))):
         return False
     program.derivation = w.derivation
-    if any(in_parts(program, x) or in_scans(program, x) for x in inner):
+    if any(_in_chunks(program, x) for x in inner):
         return True
     program.derivation = before
     return False

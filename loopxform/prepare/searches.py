@@ -150,9 +150,9 @@ def _miscounted(fn: Function, found: Search) -> Unknown | None:
         if own.least <= fixed <= own.most:
             return None
         return Unknown(f"'{name}' never is {fixed}", "declare it with a wider type")
-    if own.is_unsigned or end.is_unsigned:
-        text = f"'{name}' or its end is unsigned, and may wrap around"
-        return Unknown(text, "count in int or long")
+    if own.is_unsigned != end.is_unsigned:
+        text = f"one of '{name}' and its end is unsigned"
+        return Unknown(text, f"declare '{name}' as {end.c}")
     if end.bytes > own.bytes:
         return Unknown(f"its end is wider than '{name}'", f"declare '{name}' as {end.c}")
     return None

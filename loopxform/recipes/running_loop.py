@@ -9,7 +9,17 @@ from loopxform.ir.nodes import Function
 from loopxform.ir.visit import declared, resolve, writes
 from loopxform.recipes.deriving import Work
 from loopxform.records import record
-from loopxform.transforms import Carry, Derivation, IfConvert, MergeCopy, Normalise, Privatise, Step
+from loopxform.transforms import (
+    BranchChoice,
+    Carry,
+    Derivation,
+    IfConvert,
+    MergeCopy,
+    Normalise,
+    Privatise,
+    Step,
+)
+from loopxform.transforms.restructure.branch_choice import chosen_scalars
 from loopxform.transforms.restructure.merge_copy import merged_copies
 from loopxform.transforms.sites import ascending
 from loopxform.transforms.storage.carry import carried_arrays
@@ -43,6 +53,10 @@ def running_loop(derivation: Derivation, var: str, *first: Step) -> RunningLoop 
     if ascending(resolve(w.fn, var)[0]):
         w.attempt(Normalise(var))
     scan = scan_of(w.fn, resolve(w.fn, var)[0].path)
+    if not isinstance(scan, Scan):
+        for name in chosen_scalars(resolve(w.fn, var)[0].loop):
+            w.attempt(BranchChoice(name, var))
+        scan = scan_of(w.fn, resolve(w.fn, var)[0].path)
     if not isinstance(scan, Scan) or scan.only_reduces:
         return None
     return RunningLoop(w.derivation, scan, carried)

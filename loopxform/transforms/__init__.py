@@ -47,6 +47,7 @@ from loopxform.transforms.reductions.track_extremum import TrackExtremum
 from loopxform.transforms.reductions.vector_accumulators import VectorAccumulators
 from loopxform.transforms.reductions.widen_updates import WidenUpdates
 from loopxform.transforms.restructure.bounding_box import BoundingBox
+from loopxform.transforms.restructure.branch_choice import BranchChoice
 from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
 from loopxform.transforms.restructure.defer_update import DeferUpdate
@@ -124,6 +125,7 @@ STEPS: dict[str, type[Step]] = {
         Carry,
         Substitute,
         BoundingBox,
+        BranchChoice,
         Stripmine,
         Interchange,
         Coalesce,
@@ -236,6 +238,7 @@ __all__ = [
     "BoundExtent",
     "BoundTrips",
     "BoundingBox",
+    "BranchChoice",
     "BufferBox",
     "BufferSlice",
     "Carry",

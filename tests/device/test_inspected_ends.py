@@ -88,6 +88,25 @@ int kept(int n, const int *a, int *places, short *values)
   return k;
 }
 
+void most(int n, const int *key, const int *v, int *best, int *hits)
+{
+  for (int i = 0; i < n; i++) {
+    int k = key[i];
+    hits[k] += v[i] & 1;
+    if (v[i] > best[k])
+      best[k] = v[i];
+  }
+}
+
+int place(int n, const int *v)
+{
+  int at = 0;
+  for (int i = 1; i < n; i++)
+    if (v[i] > v[at])
+      at = i;
+  return at;
+}
+
 static void *filled(size_t n, size_t size)
 {
   unsigned char *p = malloc(n * size);
@@ -154,6 +173,13 @@ int main(void)
   int *h = filled(13, sizeof *h);
   short *v = filled(13, sizeof *v);
   printf("%d\\n", kept(N, c, h, v));
+  int *best = filled(7, sizeof *best), *hits = filled(7, sizeof *hits);
+  for (int i = 0; i < N; i++)
+    at[i] = i * 3 % 7;
+  most(N, at, d, best, hits);
+  for (int i = 0; i < 7; i++)
+    printf("%d %d\\n", best[i], hits[i]);
+  printf("%d\\n", place(7, hits));
   for (int i = 0; i < 13; i++)
     printf("%d %d\\n", h[i], v[i]);
   for (int i = 0; i < N; i++)
@@ -164,7 +190,7 @@ int main(void)
 """
 
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
-TAKEN += ["kept_1"]
+TAKEN += ["kept_1", "most", "place_1"]
 
 LEFT = {
     # Any of these stores may change what the next subscripts, bounds and conditions read.
@@ -220,11 +246,3 @@ def test_a_pointer_that_may_be_what_decides_is_named(case: str, help: str) -> No
     name = help[9]
     closed = lx.loads(text.replace(f"int *{name})", f"int *restrict {name})"))
     assert any(r.entry.host.ends for r in closed.offload(fp="strict").regions)
-
-
-def test_a_place_that_the_program_finds_is_no_second_pointer() -> None:
-    body = "int at = 0; for (int i = 1; i < n; i++) if (a[i] > a[at]) at = i; return at;"
-    text = f"int biggest(int n, const int *restrict a) {{ {body} }}"
-    ((_, error),) = lx.loads(text).offload().left
-    assert "declare how many elements 'a' has: a[n]" in (error.help or "")
-    assert not lx.loads(text.replace("*restrict a", "a[n]")).offload().left

@@ -75,6 +75,12 @@ LINES = {
     "with-a-loop-inside": (
         "for (int i = 0; i < n; i++) { int t = 0; for (int j = 0; j < 4; j++) t += a[i] >> j; "
         "if (i == 0) y[i] = 7; else y[i] = y[i-1] > t ? y[i-1] : t; }", LINE),
+    "segments-of-keys": (
+        "for (int i = 0; i < n; i++) y[i] = (i > 0 && a[i] == a[i-1]) ? y[i-1] + b[i] : b[i];",
+        LINE),
+    "run-lengths": (
+        "int r = 0; for (int i = 0; i < n; i++) { r = i && a[i] == a[i-1] ? r + 1 : 1; y[i] = r; }",
+        LINE),
     "from-the-end": (
         "for (int i = n - 1; i >= 0; i--) { if (i == n - 1) y[i] = a[i]; "
         "else y[i] = y[i+1] ^ a[i]; }", LINE),
@@ -121,6 +127,24 @@ def test_as_the_c_program(name: str) -> None:
     pairs = ((1, 1), (3, 2305), (70, 130), (300, 7))
     sizes = [{"m": m, "n": n} for m, n in pairs] if name in IMAGES else [{"n": n} for _, n in pairs]
     assert_runs_agree(plan, CSource(text=f"void f({params}) {{ {body} }}\n"), tuple(sizes), 3)
+
+
+UNSIGNED = "unsigned n, const int a[restrict n], int y[restrict n], int b[restrict n]"
+COUNTED = {
+    "of-the-caller": "b[0] = 0; for (unsigned i = 0; i < n; i++) if (a[i] > 3) y[b[0]++] = a[i];",
+    "a-prefix-sum": "for (unsigned i = 1; i < n; i++) y[i] = y[i-1] + a[i];",
+    "the-greatest": "b[0] = a[0]; for (unsigned i = 1; i < n; i++) if (a[i] > b[0]) b[0] = a[i];",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_without_a_sign(name: str) -> None:
+    done = offloaded(COUNTED[name], UNSIGNED, PROFILES["h100"])
+    assert any(p.kind == "kernel" for p in done.parts)
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    text = f"void f({UNSIGNED}) {{ {COUNTED[name]} }}\n"
+    assert_runs_agree(plan, CSource(text=text), [{"n": n} for n in (1, 2, 257, 2305, 7000)], 3)
 
 
 REAL = "int n, const float a[restrict n], float y[restrict 1], int k[restrict 1]"

@@ -107,6 +107,24 @@ def test_in_parts(name: str) -> None:
             assert not compare(expected, args), (n, at)
 
 
+UNSIGNED = "void f(unsigned n, int key, const int a[restrict n], int out[restrict 1])"
+WITHOUT_SIGNS = {
+    "while": "unsigned i = 0; while (i < n && a[i] != key) ++i; out[0] = i;",
+    "from-1": "out[0] = 1; for (unsigned i = 1; i < n; i++) "
+    "if (a[i] < a[i - 1] - key) { out[0] = i; break; }",
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", WITHOUT_SIGNS)
+def test_counters_without_a_sign(name: str) -> None:
+    source = f"{UNSIGNED} {{ {WITHOUT_SIGNS[name]} }}\n"
+    made = lx.loads(source)["f"].offload(contract=False)
+    assert not any(p.loops for p in made.parts if p.kind == "one work-item")
+    plan = emit.kernel(made.derivation, fp=SEPARATE)
+    assert_runs_agree(plan, CSource(text=source), SIZES[4:], 3)
+
+
 HOW_FAR = "search for the first i with a[i] > 3, but it is not known that a[i] is there in all "
 LEFT = {
     "a pointer": (
@@ -155,9 +173,9 @@ LEFT = {
         "but its end is wider than 'i' (declare 'i' as int)",
     ),
     "an unsigned counter": (
-        "const int a[size], const int b[n]",
-        "for (unsigned i = 0; i < size; i++) if (a[i] > 3) { pos = i; break; }",
-        "but 'i' or its end is unsigned, and may wrap around (count in int or long)",
+        "const int a[n], const int b[n]",
+        "for (unsigned i = 0; i < n; i++) if (a[i] > 3) { pos = i; break; }",
+        "but one of 'i' and its end is unsigned (declare 'i' as int)",
     ),
     "a variable of the function": (
         "const int a[n], const int b[n]",

@@ -13,6 +13,7 @@ from deriving import TILES, assert_same_meaning
 
 import loopxform as lx
 from loopxform.transforms import (
+    BranchChoice,
     Carry,
     DeferUpdate,
     Derivation,
@@ -67,6 +68,8 @@ def program(seed: int) -> str:
     if rng.random() < 0.5:
         body += [f"{kind} w = s + {operand(rng)};", "z[i] = (int)w;", "s = w;"]
         rng.random() < 0.2 and body.insert(-1, "z[i] = s > 3;")
+    if rng.random() < 0.3:
+        body.append(f"s = {operand(rng)} > 2 ? (s + {operand(rng)}) * 3 : {operand(rng)};")
     text = " ".join(body)
     if "float" in kinds:
         text = text.replace("^=", "+=").replace("(a[i] & 3)", "a[i]")
@@ -87,14 +90,14 @@ def test_steps_keep_the_meaning(block: int) -> None:
         d = Derivation(with_tiles(fn, TILES))
         steps = [IfConvert("i"), ForwardSubstitute("v", "i"), MergeCopy("w", "i"), Peel("i")]
         rng.shuffle(steps)
-        for step in (*steps, Carry("y", "i")):
+        for step in (*steps, Carry("y", "i"), BranchChoice("s", "i"), BranchChoice("y_last", "i")):
             d, _ = d.optional(step)
         try:
             assert_same_meaning(fn, d.function, (0, 1, 2, 5))
         except AssertionError as e:
             raise AssertionError((seed, program(seed), [str(r.step) for r in d.records])) from e
         taken.update({r.step.verb for r in d.records})
-    verbs = ("if-convert", "forward-substitute", "merge-copy", "peel", "carry")
+    verbs = ("if-convert", "forward-substitute", "merge-copy", "peel", "carry", "branch-choice")
     assert all(taken[v] >= 5 for v in verbs), taken
 
 

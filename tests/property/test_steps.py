@@ -54,7 +54,7 @@ SWEPT_ELSEWHERE = {
     "privatise-updates",
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
-    *("if-convert", "forward-substitute", "merge-copy", "peel"),
+    *("if-convert", "forward-substitute", "merge-copy", "peel", "branch-choice"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
     *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),

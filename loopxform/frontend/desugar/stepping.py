@@ -5,9 +5,12 @@
     if (*p++ > 0) S        ->  p++; if (*(p - 1) > 0) S
     if ((x = a[i]) > 0) S  ->  x = a[i]; if (x > 0) S
     i++, j--;              ->  i++; j--;
+    out[(*n)++] = x;       ->  out[*n] = x; (*n)++;
 
 Only where the step happens for certain, and its variable belongs to the function and stands nowhere
-else in the statement: then nothing can tell when it happens.
+else in the statement: then nothing can tell when it happens. What a pointer of the function leads
+to, or a member of a struct, is stepped apart where the statement has no order of its own: C leaves
+undefined what else it reads or sets there (C11 6.5p2).
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.kinds import kind, once
-from loopxform.frontend.desugar.names import declared, exposed
-from loopxform.frontend.syntax.tree import below, every, replace_children, statements
+from loopxform.frontend.desugar.names import changed, declared, exposed
+from loopxform.frontend.syntax.tree import below, clone, every, replace_children, statements
 from loopxform.ir.functions import is_known
 
 STEPS = ("++", "--", "p++", "p--")
@@ -100,7 +103,8 @@ class _Stepping:
                 return [s]
 
     def _split(self, s: c_ast.Node) -> list[c_ast.Node]:
-        found = [n for n in certain(s) if n is not s and self._is_free(n, s)]
+        steps = [n for n in certain(s) if n is not s]
+        found = [n for n in steps if self._is_free(n, s) or self._is_place(n, s)]
         if not found:
             return [s]
         before = [n for n in found if n.op in ("++", "--")]
@@ -153,6 +157,32 @@ class _Stepping:
         uses = sum(isinstance(x, c_ast.ID) and x.name == name for x in every(s))
         return uses == 1 and not (isinstance(s, c_ast.Decl) and s.name == name)
 
+    def _is_place(self, n: c_ast.UnaryOp, s: c_ast.Node) -> bool:
+        """Whether a step concerns what a private variable leads to, which the statement does not
+        change, and nothing says when it happens."""
+        place, depth = cast(Any, n.expr), 0
+        while not isinstance(place, c_ast.ID):
+            match place:
+                case c_ast.UnaryOp(op="*", expr=inner) | c_ast.StructRef(name=inner):
+                    place, depth = inner, depth + 1
+                case c_ast.ArrayRef(name=inner, subscript=c_ast.Constant()):
+                    place, depth = inner, depth + 1
+                case _:
+                    return False
+        return (
+            depth == 1
+            and place.name in self.private
+            and place.name not in changed(s)
+            and not any(isinstance(x, _ORDERED) or _is_ordered(x) for x in every(s))
+        )
+
+
+_ORDERED = c_ast.FuncCall | c_ast.TernaryOp | c_ast.ExprList | c_ast.Compound
+
+
+def _is_ordered(n: c_ast.Node) -> bool:
+    return isinstance(n, c_ast.BinaryOp) and n.op in ("&&", "||")
+
 
 def _is_assignment(n: c_ast.Node) -> bool:
     return isinstance(n, c_ast.Assignment) and n.op == "=" and isinstance(n.lvalue, c_ast.ID)
@@ -193,6 +223,8 @@ def _without(n: c_ast.Node, found: list[c_ast.UnaryOp], *, stepped: bool = False
     """`n` with variables in the place of their steps; `stepped` where these came before."""
     if any(n is x for x in found):
         step = cast(Any, n)
+        if not isinstance(step.expr, c_ast.ID):
+            return clone(step.expr)
         if stepped and step.op in ("p++", "p--"):
             back = "-" if step.op == "p++" else "+"
             return build.binary(back, build.name(step.expr.name, n), build.number(1, n))

@@ -26,6 +26,7 @@ from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.liveness import Liveness, Use, sequence
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.elements import Element, FixedElements
+from loopxform.frontend.outline.first_values import begins_as_declared, is_literal
 from loopxform.frontend.outline.own_constants import own_constants, with_numbers
 from loopxform.frontend.outline.removable import marks_scop, require_whole
 from loopxform.frontend.outline.untouched import differ, is_pure, never
@@ -236,16 +237,18 @@ class _Outlining:
 
     def _is_constant(self, d: c_ast.Decl) -> bool:
         """Whether a number has the value that it is declared with, a literal, all the time."""
-        value = d.init.expr if isinstance(d.init, c_ast.UnaryOp) else d.init
         changes = self.variables.sets[id(d)] or self.variables.escaping[id(d)]
-        return isinstance(value, c_ast.Constant) and value.type != "string" and not changes
+        return is_literal(d.init) and not changes
 
     def _result(self, d: c_ast.Decl, *, given: bool) -> None:
         """A number that comes back through a pointer."""
         pointer = self._fresh(f"{d.name}_out")
         place = self._node(c_ast.UnaryOp, op="*", expr=self._id(pointer))
         local = self._param(d)
-        local.init = place if given else None
+        known = (
+            d.init if begins_as_declared(d, self.region, self.function, self.variables) else None
+        )
+        local.init = (clone(known) if known else place) if given else None
         self.before.append(local)
         self.after.append(
             self._node(c_ast.Assignment, op="=", lvalue=clone(place), rvalue=self._id(d.name))

@@ -5,6 +5,9 @@ What one iteration stores and the next one reads is kept in a scalar: the values
 run through the loop, as those of a prefix sum do. Legal where each iteration stores one element,
 another one each, and the element of the iteration before is read nowhere else than before that.
 
+Where conditions say whether it is read (y[i] = k[i] == k[i - 1] ? y[i - 1] + x[i] : x[i]), the
+first iteration reads it under the same ones, which nothing in the loop may change.
+
 What stands for it in the first iteration is what the scalar begins with: y[i] = (i > 0 ? y[i - 1] :
 e) + x[i] -> y_last = e; for i: { y_last = y_last + x[i]; y[i] = y_last; }, where e is a number or a
 variable that nothing changes, of the type of the elements. (Callahan, Carr and Kennedy, "Improving
@@ -16,10 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
 from typing import ClassVar
 
+from loopxform.analysis.accesses import Guards, touched
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -35,6 +41,7 @@ from loopxform.ir.nodes import (
     Opaque,
     Select,
     Stmt,
+    Un,
     Var,
 )
 from loopxform.ir.printer import expr_text
@@ -113,6 +120,9 @@ class Carry(Step):
             return f"'{expr_text(before)}' is read behind the store, too"
         if found.first is not None and names(found.first) & (moving | {loop.var, self.array}):
             return f"'{expr_text(found.first)}' changes in the loop"
+        changing = [e for guards in found.asked for e, _ in guards if names(e) & moving]
+        if changing:
+            return f"'{expr_text(changing[0])}' changes in the loop"
         return None
 
     def rewrite(self, fn: Function) -> Function:
@@ -144,19 +154,14 @@ class Carry(Step):
             Assign(store.target, Var(name), label=f"store_{name}", origin=store.origin),
             *loop.body[n + 1 :],
         )
-        index = (simplify(substitute(e, {loop.var: loop.lo})) for e in before.index)
-        load = Assign(Var(name), Load(before.array, tuple(index)), label=f"load_{name}")
-        up = (value_of(loop.step) or 1) > 0
-        runs = Bin("<" if up else ">", loop.lo, loop.hi)
-        begun: Stmt = If(runs, (replace(load, origin=origin),), origin=origin)
-        if found.first is not None:
-            begun = replace(load, value=found.first, origin=origin)
+        own = symbols(fn)[self.array]
+        begun = tuple(_begun(loop, found, name, own))
         made = (
-            Decl(name, symbols(fn)[self.array], origin=origin),
-            begun,
-            replace(loop, body=body, origin=origin),
+            Decl(name, own),
+            *begun,
+            replace(loop, body=body),
         )
-        return replace_at(fn, site.path, made)
+        return replace_at(fn, site.path, tuple(replace(x, origin=origin) for x in made))
 
     def reason(self, fn: Function) -> str:
         loop = trusted(one_loop(fn, self.loop)).loop
@@ -177,12 +182,56 @@ def carried_arrays(fn: Function, loop: For) -> tuple[str, ...]:
 @record
 class _Carried:
     """The store of the body, and what is read of the iteration before: in every iteration, no later
-    than that; or in all but the `first`, in which `chosen` expressions have another value."""
+    than that; or in all but the `first`, in which `chosen` expressions have another value; or where
+    one of several lists of conditions holds (`asked`)."""
 
     store: Assign
     before: Load
     first: Expr | None = None
     chosen: tuple[Select, ...] = ()
+    asked: tuple[Guards, ...] = ()
+
+
+def _begun(loop: For, found: _Carried, name: str, type: Scalar) -> Iterator[Stmt]:
+    """What the scalar begins with: what the first iteration reads."""
+    index = (simplify(substitute(e, {loop.var: loop.lo})) for e in found.before.index)
+    load = Assign(Var(name), Load(found.before.array, tuple(index)), label=f"load_{name}")
+    if found.first is not None:
+        yield replace(load, value=found.first)
+        return
+    up = (value_of(loop.step) or 1) > 0
+    runs: Expr = Bin("<" if up else ">", loop.lo, loop.hi)
+    if found.asked:
+        zero = Const(0.0 if type.is_float else 0, type)
+        yield Assign(Var(name), zero, label=f"begin_{name}")
+        reads = [_in_first(guards, loop) for guards in found.asked]
+        if not any(reads):
+            return
+        runs = Bin("&&", runs, _joined("||", [e for e in reads if e is not None]))
+    yield If(runs, (load,))
+
+
+def _in_first(guards: Guards, loop: For) -> Expr | None:
+    """Under which condition the first iteration reads; None where numbers say that it does not."""
+    asked = [substitute(e if holds else Un("!", e), {loop.var: loop.lo}) for e, holds in guards]
+    parts = [x for e in asked for x in _conjuncts(e)]
+    if any(not names(x) and not evaluate(x, {}) for x in parts):
+        return None
+    return _joined("&&", asked)
+
+
+def _joined(op: str, parts: list[Expr]) -> Expr:
+    return reduce(lambda a, b: Bin(op, a, b), parts)
+
+
+def _conjuncts(e: Expr) -> Iterator[Expr]:
+    match e:
+        case Bin("&&", left, right) | Un("!", Bin("||", left, right)):
+            negated = isinstance(e, Un)
+            for x in (left, right):
+                yield from _conjuncts(Un("!", x) if negated else x)
+        case _:
+            yield e
 
 
 def _carried(fn: Function, loop: For, array: str) -> _Carried | None:
@@ -209,6 +258,15 @@ def _carried(fn: Function, loop: For, array: str) -> _Carried | None:
         values = {v for _, v in found}
         if len(values) == 1 and read == len(found) and _keeps_type(fn, array, found[0][1]):
             return _Carried(store, element, found[0][1], tuple(x for x, _ in found))
+        under = [
+            g
+            for s in earlier
+            for e in stmt_exprs(s)
+            for x, g in touched(e)
+            if isinstance(x, Load) and _is_same(x, element)
+        ]
+        if under and read == len(under):
+            return _Carried(store, element, asked=tuple(under))
     return None
 
 

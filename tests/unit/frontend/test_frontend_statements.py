@@ -15,6 +15,7 @@ from loopxform.ir.visit import loops, walk
 MEANS = [
     ("a[0]++; --b[1];", "a[0] += 1; b[1] -= 1;"),
     ("n <<= 2; n %= 3;", "n <<= 2; n %= 3;"),
+    ("b[n] = a[0]--; b[(int)a[2]++] = n;", "b[n] = a[0]; a[0] -= 1; b[(int)a[2]] = n; a[2] += 1;"),
     ("a[0] = b[0] = 0;", "b[0] = 0; a[0] = 0;"),
     ("a[0] = b[0] = 1000;", "b[0] = 1000; a[0] = b[0];"),
     ("a[0] = b[0] += n;", "b[0] += n; a[0] = b[0];"),
@@ -58,6 +59,9 @@ REFUSED = [
     ("n = (n++, 2);", "LX017", "the comma operator"),
     ("a[n] = n++;", "LX017", "++ inside an expression"),
     ("n && a[n++];", "LX017", "++ inside an expression"),
+    ("a[1] = n ? b[0]++ : 2;", "LX017", "++ inside an expression"),
+    ("a[1] = sqrtf(b[0]++);", "LX017", "++ inside an expression"),
+    ("a[1] = b[n]++;", "LX017", "++ inside an expression"),
     ("if (n > 1 && (n = 2)) a[0] = 1;", "LX017", "an assignment inside an expression"),
     ("if (n) a = b; *a = 1;", "LX014", "the pointer 'a' is changed"),
     ("a[0] = 1; a = b;", "LX014", "the pointer 'a' is changed"),

@@ -42,7 +42,7 @@ def made(text: str, first: int, last: int | None = None) -> tuple[str, str, str]
 
 def test_a_number_that_is_read_afterwards_comes_back_through_a_pointer() -> None:
     text = """double f(int n, const double *x) {
-      double s = 0; int i;
+      double s = n; int i;
       for (i = 0; i < n; i++) s += x[i];
       return s; }"""
     signature, call, body = made(text, 2)

@@ -44,12 +44,18 @@ LISTINGS = {
         c("for (int k = n - 1; k >= 0; k--) y[k] = a[k] + (k <= n - 2 ? y[k + 1] : 7);", PARAMS),
         "carry y k",
     ),
-    "then-a-scan": (loop("y[k] = y[k - 1] + a[k];"), "carry y k", "reduce-then-scan k 2"),
-}  # fmt: skip
-
-REFUSALS = {
     "under-a-condition": (
         c("for (int k = 0; k < n; k++) a[k] = k > 0 ? a[k - 1] + 1 : 0;", PARAMS), "carry a k",
+    ),
+    "in-segments": (loop("y[k] = b[k] == b[k - 1] ? y[k - 1] + a[k] : a[k];"), "carry y k"),
+    "in-segments-from-the-first": (
+        c("for (int k = 0; k < n; k++) y[k] = !(k == 0 || b[k] > 4) ? y[k - 1] + a[k] : a[k];",
+          PARAMS),
+        "carry y k", "branch-choice y_last k", "reduce-then-scan k 2",
+    ),
+    "under-two-conditions": (
+        c("for (int k = 1; k < n; k++) a[k] = (k > 1 ? a[k - 1] : 0) + (b[k] > 2 ? a[k - 1] : 0);",
+          PARAMS), "carry a k",
     ),
     "but-in-the-second": (
         c("for (int k = 1; k < n; k++) a[k] = (k > 2 ? a[k - 1] : 0) + 1;", PARAMS), "carry a k",
@@ -57,19 +63,18 @@ REFUSALS = {
     "of-data-in-the-first": (
         c("for (int k = 1; k < n; k++) a[k] = (k > 1 ? a[k - 1] : b[0]) + 1;", PARAMS), "carry a k",
     ),
-    "two-values-in-the-first": (
-        c("for (int k = 1; k < n; k++) a[k] = (k > 1 ? a[k - 1] : 0) + (k > 1 ? a[k - 1] : 1);",
-          PARAMS), "carry a k",
-    ),
-    "read-under-another-condition": (
-        c("for (int k = 1; k < n; k++) a[k] = (k > 1 ? a[k - 1] : 0) + (b[k] > 2 ? a[k - 1] : 0);",
-          PARAMS), "carry a k",
-    ),
     "another-type-in-the-first": (
         c("for (int k = 1; k < n; k++) a[k] = (k > 1 ? a[k - 1] : 0u) / 3;", PARAMS), "carry a k",
     ),
     "a-real-number-in-the-first": (
         c("for (int k = 1; k < n; k++) a[k] = (k > 1 ? a[k - 1] : 0.5f) * 3;", PARAMS), "carry a k",
+    ),
+    "then-a-scan": (loop("y[k] = y[k - 1] + a[k];"), "carry y k", "reduce-then-scan k 2"),
+}  # fmt: skip
+
+REFUSALS = {
+    "under-a-condition-that-changes": (
+        loop("b[k] = a[k]; y[k] = b[k] > b[k - 1] ? y[k - 1] + 1 : 0;"), "carry y k",
     ),
     "what-changes-in-the-first": (
         c("int t = 0; for (int k = 1; k < n; k++) { t += 3; a[k] = (k > 1 ? a[k - 1] : t) * 3; }",
