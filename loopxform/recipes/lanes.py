@@ -50,9 +50,9 @@ class Lanes:
             count = limits.costs.lane_bytes // _widest(nest, loop)
             step = VectorAccumulators(loop.var, str(max(2, count)), allowed)
             refused = step.check(w.fn)
-            if not refused:
+            reduced = reduced or not refused
+            if not refused and not _in_any_order(nest, loop):
                 w.do(step)
-                reduced = True
         if not reduced:
             raise TransformError(VectorAccumulators.verb, refused)
         _, remark = one_item_each(w, nest)
@@ -61,7 +61,7 @@ class Lanes:
 
 def along_terms(nest: Nest) -> Iterator[For]:
     """The innermost loops that read more elements that follow one another along their own variable
-    than along any parallel loop."""
+    than along any parallel loop, or none along either."""
     for loop in _innermost(nest.innermost.body):
         last = [
             poly(x.index[-1])
@@ -71,8 +71,8 @@ def along_terms(nest: Nest) -> Iterator[For]:
             if x.index
         ]
         score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (loop.var, *nest.parallel)}
-        mine = score.pop(loop.var)
-        if mine > max(score.values()):
+        mine, others = score.pop(loop.var), max(score.values())
+        if mine > others or not (mine or others):
             yield loop
 
 
@@ -81,6 +81,14 @@ def _innermost(body: tuple[Stmt, ...]) -> Iterator[For]:
     for _, s in walk(body):
         if isinstance(s, For) and not any(isinstance(x, For) for _, x in walk(s.body)):
             yield s
+
+
+def _in_any_order(nest: Nest, loop: For) -> bool:
+    """Whether a compiler may add up in vectors without being told: integers. (A sum of 2^24 ints
+    takes 1.5 ms on PoCL with two cores, and 3.2 in lanes that are written out.)"""
+    types = symbols(nest.function)
+    targets = (s.target for _, s in walk(loop.body) if isinstance(s, Assign))
+    return all(type_of(x, types).is_integer for x in targets)
 
 
 def _widest(nest: Nest, loop: For) -> int:
