@@ -31,7 +31,7 @@ from loopxform.recipes.in_step import left_loops
 from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import one_nest
 from loopxform.recipes.tiled import Tiled
-from loopxform.recipes.version_choice import Thresholds, Version, choice
+from loopxform.recipes.version_choice import Thresholds, Version, choice, decided
 from loopxform.recipes.versions import REFUSALS, times
 from loopxform.schedule.params import Options
 from loopxform.schedule.requests import Wish, Wishes
@@ -89,6 +89,8 @@ def _with_one_group(program: Program, loop: For, limits: Limits, given: Wish) ->
         len(thresholds_of(whole)), used_names(whole.function), dict(options.threshold)
     )
     few = Bin("<", amount, named("suff_step_par", limits.costs.step_iterations))
+    if decided(few) is False:
+        return
     assumed = (e for e in tiled.function.assumes if e not in whole.function.assumes)
     versions = (
         Version("one group", ABOUT, tiled.derivation, (few, *assumed)),

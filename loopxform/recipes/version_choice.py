@@ -52,8 +52,8 @@ def taken_at_all(versions: Sequence[Version]) -> list[Version]:
     """Without comparisons that hold for all calls, and versions that are never taken."""
     taken = []
     for v in versions:
-        open_ones = tuple(e for e in v.guard if _decided(e) is None)
-        if any(_decided(e) is False for e in v.guard):
+        open_ones = tuple(e for e in v.guard if decided(e) is None)
+        if any(decided(e) is False for e in v.guard):
             continue
         taken.append(replace(v, guard=open_ones))
         if not open_ones:
@@ -68,7 +68,7 @@ def choice(loop: str, versions: Sequence[Version], thresholds: Thresholds) -> Di
     return Dispatch(loop, tuple(x for v in versions for x in _variants(v)), named)
 
 
-def _decided(e: Expr) -> bool | None:
+def decided(e: Expr) -> bool | None:
     """Whether a comparison with a threshold holds, where that is known."""
     if not isinstance(e, Bin) or not isinstance(e.right, Tile):
         return None

@@ -174,6 +174,7 @@ CASES: dict[str, tuple[str, list[tuple[str, tuple[str, ...]]]]] = {
         "for (int k = 1; k < n; k++) { for (int i = k; i < n; i++) { "
         "for (int j = 0; j < m; j++) b[j] = b[j] * 2 + a[i][j] * s; s = b[i % m]; } s += k; }",
         [
+            ("kernel", ("k",)),
             ("one work-item", ()),
             ("host", ("k",)),
             ("host", ("i",)),
@@ -200,6 +201,7 @@ CASES: dict[str, tuple[str, list[tuple[str, tuple[str, ...]]]]] = {
         "for (int k = 0; k < n; k++) { if (c[k] > 1) for (int j = 0; j < m; j++) "
         "b[j] = b[j] * 2 + a[k][j]; s = b[0] + s; } a[0][0] = s;",
         [
+            ("kernel", ("k",)),
             ("one work-item", ()),
             ("host", ("k",)),
             ("one work-item", ()),
