@@ -22,8 +22,9 @@ RARE = "the data is reused too rarely to be worth staging: caches serve it as we
 NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reuse nothing"
 
 NO_UPDATES = "no array is updated atomically of which numbers say how much"
-NO_LANES = "the device runs work-items together, or no loop inside reads what follows one another"
-NO_COLUMNS = "the device runs work-items together, or does not read along the parallel loops"
+IN_LOCKSTEP = "the device runs the work-items of a group together, not in turn"
+NO_LANES = "no loop inside reads what follows one another along its own terms"
+NO_COLUMNS = "no loop inside reads what follows one another along the parallel loops"
 NO_CHUNKS = "no chunks of a loop with running values"
 ONE_ELEMENT = "the device copies as fast with one element for each work-item"
 WHOLE_WORDS = "neighbours touch neighbouring words: the device serves them together"

@@ -24,7 +24,7 @@ from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest, sequential
-from loopxform.recipes.base import NO_COLUMNS, Mapped, Question
+from loopxform.recipes.base import IN_LOCKSTEP, NO_COLUMNS, Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.naive import one_item_each
 from loopxform.schedule.params import KINDS, Options, Recipe
@@ -42,7 +42,9 @@ class Columns:
     def match(self, question: Question) -> Choice | str:
         """Where loops inside read more along the innermost parallel loop than along any other."""
         nest, limits = question.facts.nest, question.limits
-        if not (limits.warp == 1 or question.asked) or not _reads_along(nest):
+        if limits.warp > 1:
+            return IN_LOCKSTEP
+        if not _reads_along(nest):
             return NO_COLUMNS
         x = nest.parallel[-1]
         tiles = replace(KINDS[self.name].tiles, Ty=ROWS if len(nest.parallel) > 1 else 1)

@@ -22,7 +22,7 @@ from loopxform.ir.visit import loads, stmt_exprs, walk
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.prepare.parallel_band import Nest
-from loopxform.recipes.base import NO_LANES, Mapped, Question
+from loopxform.recipes.base import IN_LOCKSTEP, NO_LANES, Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.naive import one_item_each
 from loopxform.schedule.params import Options, Recipe
@@ -36,7 +36,9 @@ class Lanes:
     def match(self, question: Question) -> Choice | str:
         """Where loops inside read more along their own terms than along a parallel loop."""
         nest, limits = question.facts.nest, question.limits
-        found = tuple(along_terms(nest)) if limits.warp == 1 or question.asked else ()
+        if limits.warp > 1:
+            return IN_LOCKSTEP
+        found = tuple(along_terms(nest))
         if not found:
             return NO_LANES
         return Choice(self.name, (), found[0].var, group=("Tx",), shared=((found[0].var,),))

@@ -188,10 +188,13 @@ ROWS = """\
 void rows(int n, int m, const int a[n][m], int y[n])
 {
   for (int i = 0; i < n; i++) {
-    int s = 0;
+    int most = 0, place = 0;
     for (int j = 0; j < m; j++)
-      s += a[i][j];
-    y[i] = s;
+      if (a[i][j] > most) {
+        most = a[i][j];
+        place = j;
+      }
+    y[i] = place;
   }
 }
 """
@@ -216,7 +219,7 @@ def test_thresholds_are_used_and_told(capsys: Capture) -> None:
     assert note in capsys.readouterr().out
     assert main([*TILE, "--show-plan", "--no-tuning"]) == 0
     assert "suff_outer_par_0 = 77" not in capsys.readouterr().out
-    sizes = Entry(family_of(choose("c")), shape(ROWS), "1-d", sizes={"Tx": 32}, about="1 ms")
+    sizes = Entry(family_of(choose("c")), shape(ROWS), "naive", sizes={"Tx": 32}, about="1 ms")
     ship(thresholds(suff_outer_par_0=77), sizes)
     assert main([*TILE, "--show-plan"]) == 0
     shown = capsys.readouterr().out
@@ -239,7 +242,7 @@ def test_thresholds_are_contributed(capsys: Capture, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(threshold_session, "NOISY", 99.0)
     Path("f.c").write_text(ROWS)
     family = family_of(choose("c"))
-    sizes = Entry(family, shape(ROWS), "1-d", sizes={"Tx": 32}, about="1 ms")
+    sizes = Entry(family, shape(ROWS), "naive", sizes={"Tx": 32}, about="1 ms")
     Path("mine.toml").write_text(written([sizes, thresholds(suff_outer_par_0=1)]))
     slow = "suff_outer_par_0=2147483647,suff_intra_par_1=0"  # a group for four terms
     words = ["tune", "f.c", "--thresholds", "--device", "c", "--size", "n=300,m=4"]

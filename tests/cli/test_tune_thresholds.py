@@ -53,7 +53,7 @@ void total(int n, int m, const float a[n][m], float y[n])
 """
 ROWS = ["--function", "rows"]
 SETS = ["--sizes", "n=1,300", "--sizes", "m=4,3000"]
-TUNE = ["tune", "f.c", "--device", "c", "--repeat", "2", "--thresholds"]
+TUNE = ["tune", "f.c", "--device", "c", "--profile", "generic", "--repeat", "2", "--thresholds"]
 
 
 @pytest.fixture(autouse=True)
