@@ -79,7 +79,7 @@ CALLER = """
 #include <string.h>
 #include "nests_opencl.h"
 #define M (void *)
-enum {{ ROOM = 1 << 15 }};
+enum {{ ROOM = 1 << 16 }};
 {declarations}
 
 static int wrong(int n, int m, int turn)
@@ -209,7 +209,7 @@ def test_what_cannot_be(app: Path, wanted: str, named: str, why: str) -> None:
 
 
 FAILING_CALL = """
-static int differs(void) { return wrong(70, 33, 1); }
+static int differs(void) { return wrong(270, 133, 1); }
 """
 
 

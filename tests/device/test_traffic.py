@@ -15,7 +15,7 @@ from loopxform.model.access_counts import Traffic
 from loopxform.schedule.params import Options
 
 DOCS = Path(__file__).parents[2] / "docs" / "tiling.md"
-RECIPES = {"register", "block", "coarsened", "one-sided", "1-d", "stencil"}
+RECIPES = {"register", "block", "coarsened", "one-sided", "1-d", "stencil", "naive"}
 
 
 def totals(found: Traffic, sizes: dict[str, int]) -> tuple[Fraction, ...]:

@@ -29,13 +29,15 @@ Row = tuple[int, int, int, int]
 @dataclass(frozen=True, eq=False)
 class Case:
     """A nest of the corpus, the numbers of its sizes (8 where none is given), and how it is tiled:
-    `recipe` is what the user asks for, None what is found."""
+    `recipe` is what the user asks for, None what is found on a device that runs so many work-items
+    (`warp`) in lockstep."""
 
     name: str
     sizes: Mapping[str, int] = field(default_factory=dict)
     recipe: Recipe | None = None
     tiles: Mapping[str, int] = field(default_factory=lambda: TILES)
     options: Options = PLAIN
+    warp: int = 1
 
     @property
     def label(self) -> str:
@@ -62,8 +64,8 @@ class Case:
 
     @cached_property
     def tiled(self) -> TiledRoutine:
-        routine, options = self.nest.routine, self.options
-        return tile_routine(routine, self.tiles, self.recipe, ROOM, fp=SEPARATE, options=options)
+        routine, options, room = self.nest.routine, self.options, replace(ROOM, warp=self.warp)
+        return tile_routine(routine, self.tiles, self.recipe, room, fp=SEPARATE, options=options)
 
 
 CASES = (
@@ -85,10 +87,10 @@ CASES = (
     Case("lava_boxes", {"boxes": 3, "nn": 2}),
     Case("embedding_bag"),
     Case("weighted_rows", recipe="one-sided"),
-    Case("softmax_rows", tiles={**TILES, "Tk": 1}),
-    Case("row_moments"),
+    Case("softmax_rows", tiles={**TILES, "Tk": 1}, warp=32),
+    Case("row_moments", warp=32),
     Case("row_histogram"),
-    Case("log_sum_exp"),
+    Case("log_sum_exp", warp=32),
     Case("filter_7x7"),
     Case("convolve_7x7"),
     Case("bilateral", {"h": 10, "w": 14}),

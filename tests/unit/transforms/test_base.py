@@ -75,7 +75,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
         (
             "mosaic i",
             "'mosaic' is not a step",
-            "unit-loop, unroll, unscalarise, unsplit, unstripmine, vector-accumulators, vectorise, warp-tile",
+            "unscalarise, unsplit, unstripmine, vector-accumulators, vectorise, warp-tile",
         ),
         ("stripmine i", "has the wrong number of words", "usage: stripmine LOOP SIZE [OUTER-NAME]"),
         ("stripmine i 4 a b", "has the wrong number of words", "usage: stripmine"),
