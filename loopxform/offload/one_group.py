@@ -20,6 +20,7 @@ from itertools import takewhile
 
 from loopxform.errors import LoopxformError, UnsupportedC
 from loopxform.ir.affine import poly, value_of
+from loopxform.ir.condition_text import is_readable
 from loopxform.ir.names import fresh, used_names
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, If, Stmt
 from loopxform.ir.visit import Path, declared, loops_around, resolve, walk, writes
@@ -77,7 +78,7 @@ def _with_one_group(program: Program, loop: For, limits: Limits, given: Wish) ->
     start = program.derivation.titled("One group for all steps")
     once = fresh(start.function, "steps")
     whole = start.tried(UnitLoop(place_text(first), str(count), once))
-    if amount is None or isinstance(whole, LoopxformError):
+    if amount is None or not is_readable(amount) or isinstance(whole, LoopxformError):
         return
     alone = Derivation(whole.function).titled(whole.stage)
     options = program.allowing(given.options, loop)

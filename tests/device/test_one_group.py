@@ -92,6 +92,15 @@ def test_one_launch_for_small_steps(case: str) -> None:
     assert launches(plan(case), {"n": 500, "m": 500}) >= 499
 
 
+@pytest.mark.parametrize("end", ["(4 - (n & 1 ? 0 : 1))", "600"], ids=["unreadable", "large"])
+def test_kernels_for_each_step_alone(end: str) -> None:
+    """Where no condition can say how many iterations a step has, or it always has many."""
+    loops = f"for (int i = 0; i < {end}; i++)"
+    steps = f"{loops} b[i] = A[0][{end} - 1 - i] + t; {loops} A[0][i] = b[i] * 0.5;"
+    plan = mapped(f"for (int t = 0; t < n; t++) {{ {steps} }}")
+    assert launches(plan, {"n": 700, "m": 700}) == 1400
+
+
 @pytest.mark.device
 @pytest.mark.parametrize("device", [None, "c"])
 @pytest.mark.parametrize("case", CASES)

@@ -31,7 +31,7 @@ def plan(name: str) -> Plan:
 @pytest.mark.parametrize(
     ("name", "sizes", "kernels"),
     [
-        ("c89_filter", {"n": 40000, "rounds": 2, "weight": 0.5}, 4),
+        ("c89_filter", {"n": 40000, "rounds": 2, "weight": 0.5}, 8),
         ("orthogonal", {"m": 300, "n": 5}, 6),
     ],
 )
