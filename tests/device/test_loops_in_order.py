@@ -4,6 +4,7 @@ and goes, and the results are those of the C."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from c_project import PLAIN, SANITIZED, STRICT, cc, require_opencl, run_app
 from test_failing_opencl import FAILING, NAMES, SHIMMED, judge, link, run_it
 
 import loopxform as lx
+from loopxform.targets.profile import PROFILES
 
 MAIN = """
 #include <stdio.h>
@@ -85,10 +87,15 @@ BODIES = {
 }
 
 
+GENERIC = PROFILES["generic"]
+LIMITS = replace(GENERIC, costs=replace(GENERIC.costs, step_iterations=0))
+"""Steps in one group would leave no loop in order to the host."""
+
+
 def written(folder: Path, body: str) -> None:
     file = folder / "f.c"
     file.write_text(f"void f(int n, int m, float *x, float *y, double a[n][n])\n{{\n{body}\n}}\n")
-    lx.load(file).offload("f", fp="strict").write(folder)
+    lx.load(file).offload("f", limits=LIMITS, fp="strict").write(folder)
     built = cc(folder, *PLAIN, *SANITIZED, "-c", "-Df=user_f", "f.c", "-o", "user.o")
     assert built.returncode == 0, built.stderr
 
