@@ -45,7 +45,6 @@ from loopxform.transforms import (
     Substitute,
     UnitLoop,
     Unroll,
-    VectorAccumulators,
 )
 from loopxform.transforms.restructure.places import place_text
 
@@ -57,7 +56,7 @@ OTHERS = frozenset([
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
     "atomic-updates", "privatise-updates", "widen-updates", "buffer-box",
-    "turn-accesses", "online-softmax", "flatten", "track-extremum",
+    "turn-accesses", "online-softmax", "flatten", "track-extremum", "signed-counters",
 ])
 # fmt: on
 """Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`,
@@ -66,16 +65,7 @@ OTHERS = frozenset([
 CHOSEN = (
     *(Parallelise, Privatise, Scalarise, Substitute, Stripmine, Interchange, Reverse, Skew),
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
-    *(
-        Rfactor,
-        VectorAccumulators,
-        UnitLoop,
-        Permute,
-        PromoteToLocal,
-        Relayout,
-        CopyToLocal,
-        CopyToPrivate,
-    ),
+    *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
     *(BufferSlice, Reorder, BeginAt, BoundTrips),
 )
@@ -123,7 +113,6 @@ class Chooser:
             lambda: MapTo(self.loop(fn), rng.choice(["group.x", "group.y", "thread.x"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"])),
             lambda: Rfactor(self.loop(fn), rng.choice(["2", "3"]), strided="strided"),
-            lambda: VectorAccumulators(self.loop(fn), rng.choice(["2", "3"])),
             lambda: RoundRobin(self.loop(fn), rng.choice(["2", "3"])),
             lambda: UnitLoop(self.loop(fn), "beside"),
             lambda: Permute(self.own_array(fn), rng.choice([("1", "0"), ("0",)])),
