@@ -16,16 +16,15 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle, TransformError
-from loopxform.ir.affine import poly
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For
-from loopxform.ir.visit import loads, resolve, stmt_exprs, walk
+from loopxform.ir.visit import resolve, stmt_exprs, walk
 from loopxform.model.choice import Choice
-from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import IN_LOCKSTEP, NO_COLUMNS, Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.lanes import neighbouring_reads
 from loopxform.recipes.naive import one_item_each
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
@@ -74,17 +73,10 @@ def _reads_along(nest: Nest) -> bool:
     """Whether most of what loops inside read follows one another along the innermost parallel
     loop."""
     inside = sequential(nest.innermost.body)
-    last = [
-        poly(x.index[-1])
-        for loop in inside
-        for _, s in walk(loop.body)
-        if isinstance(s, Assign)
-        for e in stmt_exprs(s)
-        for x in loads(e)
-        if x.index
-    ]
+    assigned = (s for loop in inside for _, s in walk(loop.body) if isinstance(s, Assign))
+    read = (e for s in assigned for e in stmt_exprs(s))
     around = [s.var for loop in inside for _, s in walk((loop,)) if isinstance(s, For)]
-    score = {v: sum(linear(p, v) in (1, -1) for p in last) for v in (*around, *nest.parallel)}
+    score = neighbouring_reads(read, (*around, *nest.parallel))
     mine = score.pop(nest.parallel[-1])
     return bool(mine) and all(mine > other for other in score.values())
 
