@@ -60,6 +60,7 @@ CASES: dict[str, Case] = {
         ROWS.format("float", "s += a[i][j] * x[j];"), lambda x: x["a"] @ x["x"], **REORDERED
     ),
     "sum-columns": _case(COLUMNS % "s += a[i][j];", lambda x: x["a"].sum(0)),
+    "sum-columns-any-order": _case(COLUMNS % "s += a[i][j];", lambda x: x["a"].sum(0), **REORDERED),
 }
 
 TORCH: dict[str, Callable[[Any, Arrays], Any]] = {

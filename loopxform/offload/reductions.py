@@ -3,7 +3,8 @@
     for k: s += e              ->  forall kk: part[kk/T] = the sum of T terms     a group for each
                                    for c: s += part[c]                            one group
     for i: for j: s += e       ->  forall i: part[i] = the sum over j             as any nest
-                                   for c: s += part[c]                            as above
+                                   for c: s += part[c]                            as above, or at
+                                                                                  once
 
 Up to T terms are reduced by one group at once. Where the order of the terms has to stay, a group
 reduces a chunk of fewer of them (`recipes.scan`), or a work-item of fewer still, and one work-item
@@ -36,6 +37,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.model.footprint import linear
 from loopxform.offload.program_state import Program
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations, told_apart
@@ -108,7 +110,7 @@ def _combined(program: Program, w: Work, s: For, allowed: str, what: str) -> boo
         known = {x.loop.var for x in loops(before.function)}
         (combined,) = {x.loop.var for x in loops(w.fn)} - known - {chunk}
         program.partial[chunk] = f"partial results of {what}"
-    if size not in (None, 1):
+    if size not in (None, 1) or (size and not ordered and _reads_along_rows(s)):
         lasting = [o for o in ordered if o.code != "LX191"] or ordered
         why = f", in order: {lasting[0].message} ({lasting[0].remedy})" if ordered else ""
         program.why[combined] = f"combines partial results of {what}{why}"
@@ -202,6 +204,16 @@ def reason(verdict: LoopVerdict, sought: Mapping[str, str]) -> str:
     texts = ", ".join(dict.fromkeys(f"{r.var} ({r.op})" for r in known))
     parts = (f"a reduction of {texts}" if texts else "", *(f"a search for {x}" for x in found))
     return " and ".join(x for x in parts if x)
+
+
+def _reads_along_rows(s: For) -> bool:
+    """Whether groups sum up what iterations of a loop come to, along the loops inside: to begin one
+    takes a device longer than it takes another to add one term more."""
+    inside = {x.var for _, x in walk(s.body) if isinstance(x, For)}
+    last = [poly(x.index[-1]) for _, t in walk(s.body) for e in stmt_exprs(t) for x in loads(e)]
+    return any(linear(p, v) in (1, -1) for p in last for v in inside) and not any(
+        linear(p, s.var) for p in last
+    )
 
 
 def _chunk(s: For, most: int) -> int | None:

@@ -14,7 +14,7 @@ from loopxform.model.choice import Choice
 from loopxform.model.cost import packing
 from loopxform.recipes.deriving import Loops, Work
 from loopxform.recipes.tensor_units import tensor_tile
-from loopxform.schedule.params import Options
+from loopxform.schedule.params import KINDS, Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
     BlockCyclic,
@@ -33,7 +33,14 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
     if options.async_copies and options.stages is None:
         options = replace(options, stages=2)
-    if choice.has("moves") or choice.has("register tile"):
+    buffers = KINDS[choice.recipe].buffers if limits.async_copies else 0
+    if buffers:
+        options = replace(
+            options,
+            stages=buffers if options.stages is None else options.stages,
+            vector=limits.vector_width if options.vector is None else options.vector,
+        )
+    if buffers or choice.has("moves") or choice.has("register tile"):
         index = 32 if limits.index32 else 64
         options = replace(options, index=index if options.index is None else options.index)
     if not choice.has("register tile"):

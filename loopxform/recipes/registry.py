@@ -4,6 +4,7 @@
     the same, in loops of few iterations     coarsened  a tile of both in an item, from caches
     reuse along one, coalesced on the other  one-sided  rows in registers, a column per work-item
     reuse along one                          1-d        the items of a group share what they read
+    none, and results side by side           prefetched  what a group sums up is copied ahead of it
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     accesses along rows in different loops   transposition  a box turned in local memory
     none                                     naive      an iteration is a work-item
@@ -40,6 +41,7 @@ from loopxform.recipes.intra_group import IntraGroup
 from loopxform.recipes.lanes import Lanes
 from loopxform.recipes.naive import Naive
 from loopxform.recipes.one_sided import OneSided
+from loopxform.recipes.prefetched import Prefetched
 from loopxform.recipes.register_tile import RegisterTile
 from loopxform.recipes.scan_rows import RunningValues
 from loopxform.recipes.scan_tiles import ScanTiles
@@ -58,6 +60,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     OneSided(),
     Lanes(),
     Columns(),
+    Prefetched(),
     Strip(),
     Stencil(),
     Transposition(),
@@ -94,6 +97,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 
 SELDOM: tuple[Recipe, ...] = (
     "columns",
+    "prefetched",
     "lanes",
     "histogram",
     "scan",

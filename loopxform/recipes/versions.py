@@ -16,6 +16,9 @@ as an array has that the terms are read along, over the results.
                                           lockstep, or more where there are few results
       else                         items
 
+Where neighbours read neighbours, and results are few, each is summed up from tiles that are copied
+ahead (`prefetched`).
+
 The guards of the versions are these comparisons, each version's with all above it, so that they are
 a tree. Thresholds say how much parallelism is enough; their defaults are what fills the device
 (`model.saturation`). (Seed 001, sections 2.4 and 2.5: `items` is V0 of incremental flattening,
@@ -50,13 +53,14 @@ from loopxform.model.cost import Cost, cost, microseconds
 from loopxform.model.saturation import busy_items, filling_groups, filling_items, in_turn
 from loopxform.prepare.parallel_band import Nest, sequential, with_guards_inside
 from loopxform.recipes.chunks import in_chunks
+from loopxform.recipes.other_tiles import prefetched, short_rows
 from loopxform.recipes.registry import choices
 from loopxform.recipes.tile_nest import one_nest
 from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.updated_rows import in_any_order
 from loopxform.recipes.version_choice import Thresholds, Version, choice, taken_at_all
 from loopxform.records import record
-from loopxform.schedule.params import KINDS, SHORT_ROWS, Options
+from loopxform.schedule.params import KINDS, Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Rfactor, possible, thresholds_of
 from loopxform.transforms.edges.bounds import trip_count
@@ -170,9 +174,11 @@ def _versions(
     groups = None if in_lanes else _by_groups(alone, limits, options)
     long_chunks = groups is not None or in_lanes
     chunks = None if found.terms is None else _by_chunks(alone, limits, options, long_chunks)
-    short = None if found.terms is None or given else _of_short_rows(alone, plain, limits, options)
+    short = None if found.terms is None or given else short_rows(alone, plain, limits, options)
     updates = None if long_chunks else in_any_order(alone, limits, options)
-    if groups is None and chunks is None and short is None and updates is None:
+    alike = given or long_chunks or found.terms is None
+    ahead = None if alike else prefetched(alone, items, limits, options)
+    if all(v is None for v in (groups, chunks, short, updates, ahead)):
         return []
     guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
     if groups is not None or chunks is not None:
@@ -185,8 +191,9 @@ def _versions(
             guard.append(Bin(">=", found.terms, intra))
         versions.append(_version("groups", "a group for each result", groups, guard, limits))
     if chunks is not None and found.terms is not None:
-        if groups is not None:
-            enough = named("suff_group_par", filling_groups(limits, groups.sizes["Tx"]))
+        beside = groups or ahead
+        if beside is not None:
+            enough = named("suff_group_par", filling_groups(limits, beside.sizes["Tx"]))
             guard.append(Bin("<", found.results, enough))
         least = limits.costs.several_chunks * chunks.sizes["Tk"] * chunks.sizes["Rk"]
         guard.append(Bin(">=", found.terms, named("suff_inner_par", least)))
@@ -197,6 +204,15 @@ def _versions(
         long = Bin(">=", found.terms, named("suff_intra_par", limits.costs.short_loop))
         about = "a work-item for each update, which is atomic"
         versions.append(_version("updates", about, updates, (few, long), limits))
+    if ahead is not None and found.terms is not None:
+        few = Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
+        long = Bin(
+            ">=",
+            found.terms,
+            named("suff_intra_par", KINDS["prefetched"].buffers * ahead.sizes["Tk"]),
+        )
+        about = "a work-item for each result, in order, of terms that are copied ahead"
+        versions.append(_version("prefetched", about, ahead, (few, long), limits))
     order = "in the lanes of vectors" if in_lanes else "in order"
     about = f"a work-item for each result, {order}"
     if short is not None and found.terms is not None:
@@ -331,27 +347,6 @@ def _by_groups(nest: Nest, limits: Limits, options: Options, items: int = 0) -> 
     derive = partial(one_nest, nest, given, "reduce", limits, options, strict=True)
     done = possible(derive, *REFUSALS)
     return None if isinstance(done, LoopxformError) else done
-
-
-def _of_short_rows(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled | None:
-    """Tiles of few terms, where work-items walk rows of subscripts that a group copies (ELLPACK,
-    lists of neighbours): these are short, and most of a tile would be copied in vain."""
-    rows = [s for s in plain.choice.stages if not s.shared and s.tiled]
-    if plain.recipe != "1-d" or not {s.array for s in rows} & _subscripts(nest):
-        return None
-    bytes = max(4, *(s.item_bytes for s in rows))
-    sizes = {"Tx": SHORT_ROWS.Tx, "Tk": SHORT_ROWS.Tk * 4 // bytes}
-    if sizes["Tk"] >= plain.sizes["Tk"]:
-        return None
-    derive = partial(one_nest, nest, sizes, None, limits, options, strict=False)
-    done = possible(derive, *REFUSALS)
-    return None if isinstance(done, LoopxformError) else done
-
-
-def _subscripts(nest: Nest) -> set[str]:
-    """The arrays that say which elements of others are read."""
-    every = (x for _, s in walk(nest.innermost.body) for e in stmt_exprs(s) for x in loads(e))
-    return {inner.array for x in every for e in x.index for inner in loads(e)}
 
 
 def _by_chunks(nest: Nest, limits: Limits, options: Options, long: bool) -> Tiled | None:

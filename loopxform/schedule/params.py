@@ -17,6 +17,7 @@ Recipe = Literal[
     "one-sided",
     "lanes",
     "columns",
+    "prefetched",
     "1-d",
     "stencil",
     "transposition",
@@ -143,7 +144,8 @@ little but addresses to compute."""
 @record
 class RecipeKind:
     """A recipe as users see it: its name, what reports call it, its sizes where nothing is given
-    and the device has room, those that the user may give, and its traits. `recipes` has the module
+    and the device has room, those that the user may give, its traits, and how many tiles a group
+    has, where copies pass the registers (0: as many as the profile says). `recipes` has the module
     that says when it fits, and its steps."""
 
     name: Recipe
@@ -151,6 +153,7 @@ class RecipeKind:
     tiles: Tiles
     sizes: tuple[str, ...]
     traits: frozenset[Trait] = frozenset()
+    buffers: int = 0
 
 
 KINDS: Mapping[Recipe, RecipeKind] = {
@@ -197,6 +200,14 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ty=1, Tx=1, Ry=1, Rx=256),
             ("Tx", "Rx"),
             frozenset({"tiles"}),
+        ),
+        RecipeKind(
+            "prefetched",
+            "sums of tiles that are copied ahead",
+            Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1),
+            ("Tx", "Tk"),
+            frozenset({"tiles"}),
+            buffers=4,
         ),
         RecipeKind(
             "1-d",

@@ -58,7 +58,11 @@ REDUCED: dict[str, tuple[str, list[tuple[str, ...]]]] = {
     "of-a-matrix": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) if (a[i][j] > 3) s += a[i][j]; "
         "c[0] = s;",
-        [GROUPS, GROUPS, GROUPS],
+        [GROUPS, GROUPS],
+    ),
+    "of-the-columns-of-a-matrix": (
+        "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) s += a[j][i]; c[0] = s;",
+        [("kernel", "naive"), GROUPS, GROUPS],
     ),
     "one-after-the-other": (
         "for (int i = 0; i < 99; i++) s += c[i % 2]; int p = 1; "
