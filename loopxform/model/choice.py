@@ -37,6 +37,11 @@ class Choice:
         return trait in KINDS[self.recipe].traits
 
     @property
+    def read_once(self) -> tuple[Stage, ...]:
+        """Boxes of tiles of which each element is read once: what work-items walk along."""
+        return tuple(s for s in self.stages if not s.shared and s.tiled)
+
+    @property
     def unstaged(self) -> tuple[Read, ...]:
         """Reads of reductions from global memory that several elements of a work-item share."""
         staged = [r for s in self.stages for r in s.reads]

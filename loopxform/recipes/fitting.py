@@ -126,8 +126,8 @@ def _best(choice: Choice) -> Tiles:
         return ALONE
     if choice.recipe == "group" and len(choice.group) == 1:
         return IN_A_ROW
-    rows = [s for s in choice.stages if not s.shared and s.tiled]
-    if choice.recipe == "1-d" and rows:
-        return replace(ROWS, Tk=ROWS.Tk * 4 // max(4, *(s.item_bytes for s in rows)))
+    if choice.recipe == "1-d" and choice.read_once:
+        bytes = max(4, *(s.item_bytes for s in choice.read_once))
+        return replace(ROWS, Tk=ROWS.Tk * 4 // bytes)
     window = any(isinstance(f, int) for s in choice.stages for u in s.uses for f in u)
     return WINDOWS if choice.has("register tile") and window else KINDS[choice.recipe].tiles

@@ -33,14 +33,9 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, what they leave open as the device has it for tiles of registers."""
     if options.async_copies and options.stages is None:
         options = replace(options, stages=2)
-    buffers = KINDS[choice.recipe].buffers if limits.async_copies else 0
-    if buffers:
-        options = replace(
-            options,
-            stages=buffers if options.stages is None else options.stages,
-            vector=limits.vector_width if options.vector is None else options.vector,
-        )
-    if buffers or choice.has("moves") or choice.has("register tile"):
+    if limits.async_copies and choice.read_once and KINDS[choice.recipe].buffers:
+        options = _copied_ahead(options, limits, choice)
+    if choice.has("moves") or choice.has("register tile"):
         index = 32 if limits.index32 else 64
         options = replace(options, index=index if options.index is None else options.index)
     if not choice.has("register tile"):
@@ -57,6 +52,21 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         stages=limits.stages if options.stages is None else options.stages,
         warp_tile=limits.warp_tile if options.warp_tile is None else options.warp_tile,
         pack=packing(limits) if options.pack is None else options.pack,
+    )
+
+
+def _copied_ahead(options: Options, limits: Limits, choice: Choice) -> Options:
+    """The options, with as many tiles as the recipe has where copies pass the registers, filled in
+    vectors where they lie as their arrays do. Of several arrays that are turned, tiles would be
+    short: they have one each."""
+    turned = any(s.pad for s in choice.read_once)
+    if turned and len(choice.read_once) > 1:
+        return options
+    width = None if turned else limits.vector_width
+    return replace(
+        options,
+        stages=KINDS[choice.recipe].buffers if options.stages is None else options.stages,
+        vector=width if options.vector is None else options.vector,
     )
 
 

@@ -37,7 +37,7 @@ def prefetched(nest: Nest, items: Tiled, limits: Limits, options: Options) -> Ti
 def short_rows(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled | None:
     """Tiles of few terms, where work-items walk rows of subscripts that a group copies (ELLPACK,
     lists of neighbours): these are short, and most of a tile would be copied in vain."""
-    rows = [s for s in plain.choice.stages if not s.shared and s.tiled]
+    rows = plain.choice.read_once
     if plain.recipe != "1-d" or not {s.array for s in rows} & _subscripts(nest):
         return None
     bytes = max(4, *(s.item_bytes for s in rows))

@@ -145,8 +145,8 @@ little but addresses to compute."""
 class RecipeKind:
     """A recipe as users see it: its name, what reports call it, its sizes where nothing is given
     and the device has room, those that the user may give, its traits, and how many tiles a group
-    has, where copies pass the registers (0: as many as the profile says). `recipes` has the module
-    that says when it fits, and its steps."""
+    has of what it reads once, where copies pass the registers (0: as many as the profile says).
+    `recipes` has the module that says when it fits, and its steps."""
 
     name: Recipe
     title: str
@@ -206,7 +206,7 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             "sums of tiles that are copied ahead",
             Tiles(Ty=1, Tx=32, Tk=128, Ry=1, Rx=1),
             ("Tx", "Tk"),
-            frozenset({"tiles"}),
+            frozenset({"tiles", "moves"}),
             buffers=4,
         ),
         RecipeKind(
@@ -215,6 +215,7 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ty=1, Tx=256, Tk=64, Ry=1, Rx=1),
             ("Tx", "Tk", "Rx"),
             frozenset({"tiles", "registers", "several elements"}),
+            buffers=3,
         ),
         RecipeKind(
             "stencil",

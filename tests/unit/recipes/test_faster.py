@@ -31,7 +31,8 @@ void f(int n, int m, int p, const double x[restrict n][m], const double y[restri
 """
 
 
-def test_another_nest_keeps_one_buffer() -> None:
+def test_each_nest_has_buffers_of_its_own() -> None:
+    """Rows that are summed up in order are copied ahead, three tiles at a time."""
     done = offload(untiled(TWO), {}, PROFILES["h100"])
     kernels = emit.kernel(done.derivation, fp=SEPARATE).kernels
     staged = [{t.decl.name: t.buffers for t in k.mapping.tiles} for k in kernels]
@@ -39,5 +40,5 @@ def test_another_nest_keeps_one_buffer() -> None:
     products = [s for s in staged if any(name.startswith("A") for name in s)]
     assert rows
     assert products
-    assert all(n == 1 for s in rows for n in s.values())
+    assert all(n == 3 for s in rows for n in s.values())
     assert all(n == 2 for s in products for n in s.values())
