@@ -113,6 +113,7 @@ RUNS: dict[str, tuple[str, Options, dict[str, int]]] = {
     "converted": (MIXED, Options(), {}),
     "swapped-and-padded": (SWAPPED, Options(stages=2, pad=True), {}),
     "turned": (TURNED, Options(async_copies=True, register_pipeline=True), {}),
+    "rows-beside-banks": (PRODUCT, Options(async_copies=True, stages=2), {"Tk": 12}),
     "three-buffers": (
         PRODUCT,
         Options(async_copies=True, stages=3, register_pipeline=True, vector=2, swizzle_groups=2),
