@@ -120,8 +120,10 @@ def with_reason(done: Tiled, asked: Options) -> Tiled:
 
 
 def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
-    products = [p.choice for p in parts if p.choice.has("register tile")]
-    products = [c for c in products if len(c.stages) == 2]
+    tiled = [p for p in parts if p.choice.has("register tile")]
+    if any(_added_first(p, asked) for p in tiled):
+        return "products that are added to each other first need --fp reassociate"
+    products = [p.choice for p in tiled if len(p.choice.stages) == 2]
     if not products:
         return "nothing here is a product of two arrays in register tiles"
     permissive = replace(asked, fp=PERMITTED["fast"])
@@ -137,6 +139,13 @@ def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
     every = [x for p in parts for x in skipped(p.derivation)]
     own = (x.reason for x in every if isinstance(x.step, Tensorise) and x.step.tile in named)
     return next(own, "what is summed up is not a product of two elements alone")
+
+
+def _added_first(done: Tiled, asked: Options) -> bool:
+    """Whether the only thing in the way is the order of sums."""
+    freely, stages = replace(asked, fp=PERMITTED["reassociate"]), done.choice.stages
+    several = (t for t in TENSOR_TILES.values() if t.terms > 1 and _fits(t, stages))
+    return any(_adds(done.nest, t, freely) and not _adds(done.nest, t, asked) for t in several)
 
 
 def _types(stages: Sequence[Stage]) -> list[Scalar]:

@@ -30,7 +30,7 @@ from loopxform.codegen.opencl.work_item import indented, unrolled
 from loopxform.errors import EmitError
 from loopxform.floating_point import SEPARATE, FloatingPoint
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Select, Un, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, Instruction, TensorTile
 from loopxform.ir.visit import substitute, substitute_body
 from loopxform.transforms.latency.register_pipeline import parts
@@ -117,23 +117,27 @@ class TensorWriter(MatrixWriter):
         across = self._tiles(product.columns, tile.own_columns)
         for fragment in dict.fromkeys(s.left for s in product.sums):
             own = [self._row(f, moved) for f in fragment.factors]
-            line = self._own_term(fragment, own, registers[fragment])
-            lines += unrolled(c, str(value_of(product.rows.hi) or 1), "1", [line])
+            read = self._own_term(fragment, own, registers[fragment])
+            lines += unrolled(c, str(value_of(product.rows.hi) or 1), "1", read)
         for fragment in dict.fromkeys(s.right for s in product.sums):
             own = [self._column(f, tile, moved) for f in fragment.factors]
-            line = self._own_term(fragment, own, registers[fragment])
-            lines += unrolled(c, str(across), "1", [line])
+            read = self._own_term(fragment, own, registers[fragment])
+            lines += unrolled(c, str(across), "1", read)
         return lines
 
-    def _own_term(self, fragment: Fragment, loads: Sequence[Load], register: Factor) -> str:
-        """The statement that reads what is a work-item's into a register."""
-        signed = zip(loads, fragment.negated)
-        *others, value = [Un("-", x) if minus else x for x, minus in signed]
-        read: Expr = value
-        place = Bin("%", Var(self.own.term), Const(len(loads)))
+    def _own_term(self, fragment: Fragment, loads: Sequence[Load], register: Factor) -> list[str]:
+        """What reads a work-item's own term into a register: one address of several, so that each
+        reads once."""
+        term = self.own.term
+        to = self._text(_element(register, Var(self.own.c0)))
+        *others, address = (f"&{self._text(x)}" for x in loads)
+        sign = " || ".join(
+            f"{term} % {len(loads)} == {n}" for n, x in enumerate(fragment.negated) if x
+        )
         for n, other in reversed(list(enumerate(others))):
-            read = Select(Bin("==", place, Const(n)), other, read)
-        return f"{self._text(_element(register, Var(self.own.c0)))} = {self._text(read)};"
+            address = f"{term} % {len(loads)} == {n} ? {other} : {address}"
+        lines = [f"{to} = *({address});"]
+        return [*lines, f"if ({sign}) {to} = -{to};"] if sign else lines
 
     def _column(self, factor: Factor, tile: TensorTile, moved: dict[str, Expr]) -> Load:
         """An element of it: from the column of the work-item's first element, as many further as

@@ -11,6 +11,7 @@ columns in twos; and where the shapes divide:
 
     tile      numbers   sums     each result                               needs
     16x8x4    double    double   a chain of fused multiply-adds, in order  --fp contract
+    16x8x2    double    double   the same, of two terms an iteration       --fp contract
     16x8x32   8 bits    32 bits  exact, modulo 2^32                        nothing
     16x8x16   half      float    exact products, in any order, toward 0     --fp reassociate
     16x8x8    float     float    within 3*2^-20*(1 + terms/8) of the sum   --fp fast
@@ -21,6 +22,16 @@ computed: one part of the error is what that leaves out, the other one the sums 
 round toward 0. An infinity may give a NaN. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of
 NVIDIA tensor cores", 2021; Ootomo and Yokota, "Recovering single precision accuracy from Tensor
 Cores", 2022.)
+
+Of complex numbers of doubles each iteration adds two terms to either part:
+
+    re += ar * br;  re -= ai * bi;  ->  re = fma(-ai, bi, fma(ar, br, re))
+    im += ar * bi;  im += ai * br;  ->  im = fma(ai, br, fma(ar, bi, im))
+
+A chain of twice as many terms: units that add four terms in order take those of two iterations, and
+give the same bits. C that adds the terms to each other first, `re += ar * br - ai * bi`, rounds
+that sum: to add them one by one needs --fp reassociate. The operands of both parts are the same,
+in another order or negated.
 
 Of several numbers in a word (`packed`), the elements of both tiles of local memory are kept so: 4
 terms one behind the other. That needs tiles of two dimensions, whose one subscript is the loop:
