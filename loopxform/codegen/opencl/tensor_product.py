@@ -30,7 +30,7 @@ from loopxform.codegen.opencl.work_item import indented, unrolled
 from loopxform.errors import EmitError
 from loopxform.floating_point import SEPARATE, FloatingPoint
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Un, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, Instruction, TensorTile
 from loopxform.ir.visit import substitute, substitute_body
 from loopxform.transforms.latency.register_pipeline import parts
@@ -103,9 +103,10 @@ class TensorWriter(MatrixWriter):
         return self.dialect.with_pairs(names) if which else self.dialect
 
     def _columns(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> list[str]:
-        """Of each tile one column."""
-        c = self.own.c0
-        read = self._text(self._column(product.terms[0].right, tile, moved))
+        """Of each tile one column, negated where products are subtracted."""
+        c, (term,) = self.own.c0, product.terms
+        own = self._column(term.right, tile, moved)
+        read = self._text(Un("-", own) if term.subtracted else own)
         line = f"{self.dialect.held(product.right.target)}[{c}] = {read};"
         return unrolled(c, str(self._tiles(product.columns, tile.own_columns)), "1", [line])
 

@@ -107,7 +107,7 @@ def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[
     loop, product = site.loop, tile_product(site.loop)
     if loop.level is not None or not (loop.unroll or tile.words > 1):
         yield "it is not an unrolled loop of a work-item", f"unroll {loop.var}"
-    elif product is None or not product.is_of(tile.terms):
+    elif product is None or not product.is_of(tile):
         remedy = "copy both operands to private memory, and add their products alone"
         what = f"sums of {tile.terms} products each" if tile.terms > 1 else "a product"
         yield f"it is not {what} of two tiles in registers", remedy

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Bin, Cast, Copy, Expr, For, Load, Stmt, Un, Var
+from loopxform.ir.tensor_tiles import TensorTile
 from loopxform.records import record
 from loopxform.transforms.latency.register_pipeline import parts
 
@@ -115,10 +116,15 @@ class TileProduct:
             found |= zip(kinds, free)
         return found
 
-    def is_of(self, terms: int) -> bool:
-        """Whether each sum has so many terms; single ones are added, to one array."""
-        single = len(self.sums) == 1 and not self.terms[0].subtracted and not self._constants
-        return all(len(s.terms) == terms for s in self.sums) and (terms > 1 or single)
+    def is_of(self, tile: TensorTile) -> bool:
+        """Whether each sum has as many terms as the tile adds. Words of several numbers are read as
+        they are: of these none are subtracted, nor elements of longer rows."""
+        if any(len(s.terms) != tile.terms for s in self.sums):
+            return False
+        single = len(self.sums) == 1 and not self._constants
+        added = not any(t.subtracted for t in self.terms)
+        whole = tile.packed == 1 and not tile.split
+        return tile.terms > 1 or (single and (whole or added))
 
     @property
     def _constants(self) -> bool:
