@@ -40,8 +40,8 @@ KINDS = {
     "joint": ("complex", "complex", "complex"),
 }
 """Types of both operands and of sums. Complex numbers of doubles have their parts in two arrays
-(`planes`), in structs or in pairs; `joint` adds both products of an iteration first, in C, and is
-compared with `planes`."""
+(`planes`), in structs or in pairs; `joint` adds both products of an iteration first, in C: its
+last terms, which are computed so, may differ from those of `planes` in their last bits."""
 LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast", "joint": "reassociate"}
 """What has to be permitted of floating point."""
 SPECIAL = {"double": (False, True), "planes": (False, True)}
@@ -140,7 +140,8 @@ def main() -> int:
             (a, slow), (b, quick) = (
                 timed(k, types[2], left, right, layout) for k in (ordinary, tensor)
             )
-            differing, text = compared(left, right, a, b)
+            near = kind == "joint" and u % 8 > 0
+            differing, text = near_sums(left, right, b) if near else compared(left, right, a, b)
             worst = max(worst, differing)
             rate = (8e-9 if own else 2e-9) * m * u * n / quick
             more = f", torch {by_torch(left, right):.3f} ms" if args.torch else ""
@@ -189,6 +190,13 @@ def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) 
     slow, quick = (float((abs(x[rows] - exact) / sizes).max()) for x in (a, b))
     most = 3 * 2.0**-20 * (1 + left.shape[1] / 8)
     return int(not quick <= most), f"errors {slow * 2**24:.1f}, {quick * 2**24:.1f}"
+
+
+def near_sums(left: np.ndarray, right: np.ndarray, found: np.ndarray) -> tuple[int, str]:
+    """How many complex results are far from numpy's, for the magnitudes that are summed up."""
+    most = (abs(left) @ abs(right)) * left.shape[1] * 2.0**-51
+    far = int((~(abs(found - left @ right) <= most)).sum())
+    return far, f"{far} of {found.size} are far"
 
 
 def timed(
