@@ -214,3 +214,88 @@ def test_terms_are_added_one_by_one(case: str) -> None:
             found = np.stack([args["Cr"], args["Ci"]], axis=-1)
         exact = exact[..., :1] if text is ONE_SUM else exact
         np.testing.assert_array_equal(found[..., : exact.shape[-1]], exact)
+
+
+# ---------------------------------------------------------------- random sums
+
+
+def random_sums(seed: int) -> tuple[str, list[list[tuple[int, str, str]]], dict[str, bool]]:
+    """C with one to three sums of two products, in any order, with any signs, some operands
+    turned; the terms of each sum, with their signs; which arrays are turned."""
+    rng = np.random.default_rng(seed)
+    turned = {n: bool(rng.integers(2)) for n in ("A0", "A1", "B0", "B1")}
+    sums, lines = [], []
+    for s in range(rng.integers(1, 4)):
+        terms = []
+        for _ in range(2):
+            sign, a, b = rng.choice([1, -1]), f"A{rng.integers(2)}", f"B{rng.integers(2)}"
+            terms.append((int(sign), a, b))
+            both = [
+                f"{x}[{'i' if x[0] == 'A' else 'k'}][{'k' if x[0] == 'A' else 'j'}]" for x in (a, b)
+            ]
+            for n, x in enumerate((a, b)):
+                if turned[x]:
+                    name, first, second = both[n].replace("]", "").split("[")
+                    both[n] = f"{name}[{second}][{first}]"
+            product = " * ".join(rng.permutation(both))
+            if rng.integers(2):
+                lines.append(f"s{s} {'+' if sign > 0 else '-'}= {product};")
+            elif sign > 0 and rng.integers(2):
+                lines.append(f"s{s} = {product} + s{s};")
+            else:
+                lines.append(f"s{s} = s{s} {'+' if sign > 0 else '-'} {product};")
+        sums.append(terms)
+    count = len(sums)
+    arrays = [
+        f"const double {n}[{x}][{y}]"
+        for n in turned
+        for x, y in [(("M", "U") if n[0] == "A" else ("U", "N"))[:: -1 if turned[n] else 1]]
+    ]
+    arrays += [f"double C{s}[M][N]" for s in range(count)]
+    body = "\n        ".join(rng.permutation(lines) if rng.integers(2) else lines)
+    start = ", ".join(f"s{s} = 0" for s in range(count))
+    end = " ".join(f"C{s}[i][j] = s{s};" for s in range(count))
+    text = f"""
+void f(int M, int U, int N, {", ".join(arrays)})
+{{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {{
+      double {start};
+      for (int k = 0; k < U; k++) {{
+        {body}
+      }}
+      {end}
+    }}
+}}
+"""
+    return text, sums, turned
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_random_sums(seed: int) -> None:
+    """Of integers, so that sums are exact; with tensor units and without. Operands that are needed
+    in more orders than there are of them have no registers for these."""
+    text, sums, turned = random_sums(seed)
+    rng = np.random.default_rng(seed)
+    late = Options(stages=3, async_copies=True, register_pipeline=True)
+    options = late if rng.integers(2) else Options(stages=2, vector=int(rng.integers(1, 3)))
+    plan = emit.kernel(mapped(text, options, {}, "contract"), fp=PERMITTED["contract"])
+    orders = [
+        {tuple(a for _, a, _ in s) for s in sums},
+        {tuple((x, b) for x, _, b in s) for s in sums},
+    ]
+    used = [{x[k] for s in sums for x in s} for k in (1, 2)]
+    assert bool(plan.tile_products) == all(len(o) <= len(k) for o, k in zip(orders, used))
+    m, u, n = (int(x) for x in rng.integers(1, 20, 3))
+    plain = {
+        x: rng.integers(-9, 10, (m, u) if x[0] == "A" else (u, n)).astype(float) for x in turned
+    }
+    for units in (True, False):
+        args: dict[str, Any] = {"M": m, "U": u, "N": n}
+        args |= {x: a.T.copy() if turned[x] else a.copy() for x, a in plain.items()}
+        args |= {f"C{s}": np.full((m, n), 7.0) for s in range(len(sums))}
+        execute(plan, args, asynchronous=units)
+        for s, terms in enumerate(sums):
+            exact = sum(sign * plain[a] @ plain[b] for sign, a, b in terms)
+            assert np.array_equal(args[f"C{s}"], exact), (units, text)
