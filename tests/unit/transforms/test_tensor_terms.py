@@ -224,35 +224,28 @@ def random_sums(seed: int) -> tuple[str, list[list[tuple[int, str, str]]], dict[
     turned; the terms of each sum, with their signs; which arrays are turned."""
     rng = np.random.default_rng(seed)
     turned = {n: bool(rng.integers(2)) for n in ("A0", "A1", "B0", "B1")}
-    sums, lines = [], []
-    for s in range(rng.integers(1, 4)):
-        terms = []
-        for _ in range(2):
-            sign, a, b = rng.choice([1, -1]), f"A{rng.integers(2)}", f"B{rng.integers(2)}"
-            terms.append((int(sign), a, b))
-            both = [
-                f"{x}[{'i' if x[0] == 'A' else 'k'}][{'k' if x[0] == 'A' else 'j'}]" for x in (a, b)
-            ]
-            for n, x in enumerate((a, b)):
-                if turned[x]:
-                    name, first, second = both[n].replace("]", "").split("[")
-                    both[n] = f"{name}[{second}][{first}]"
-            product = " * ".join(rng.permutation(both))
-            if rng.integers(2):
-                lines.append(f"s{s} {'+' if sign > 0 else '-'}= {product};")
-            elif sign > 0 and rng.integers(2):
-                lines.append(f"s{s} = {product} + s{s};")
-            else:
-                lines.append(f"s{s} = s{s} {'+' if sign > 0 else '-'} {product};")
-        sums.append(terms)
-    count = len(sums)
+    count = int(rng.integers(1, 4))
+    sums = [list[tuple[int, str, str]]() for _ in range(count)]
+    lines = list[str]()
+    for s in rng.permutation([*range(count), *range(count)]):
+        sign, a, b = int(rng.choice([1, -1])), f"A{rng.integers(2)}", f"B{rng.integers(2)}"
+        sums[s].append((sign, a, b))
+        left = f"{a}[k][i]" if turned[a] else f"{a}[i][k]"
+        right = f"{b}[j][k]" if turned[b] else f"{b}[k][j]"
+        product = " * ".join(rng.permutation([left, right]))
+        if rng.integers(2):
+            lines.append(f"s{s} {'+' if sign > 0 else '-'}= {product};")
+        elif sign > 0 and rng.integers(2):
+            lines.append(f"s{s} = {product} + s{s};")
+        else:
+            lines.append(f"s{s} = s{s} {'+' if sign > 0 else '-'} {product};")
     arrays = [
         f"const double {n}[{x}][{y}]"
         for n in turned
         for x, y in [(("M", "U") if n[0] == "A" else ("U", "N"))[:: -1 if turned[n] else 1]]
     ]
     arrays += [f"double C{s}[M][N]" for s in range(count)]
-    body = "\n        ".join(rng.permutation(lines) if rng.integers(2) else lines)
+    body = "\n        ".join(lines)
     start = ", ".join(f"s{s} = 0" for s in range(count))
     end = " ".join(f"C{s}[i][j] = s{s};" for s in range(count))
     text = f"""
