@@ -1,5 +1,6 @@
 """Products by tensor units on a GPU that has them, against the ordinary kernels: integers of eight
-bits and doubles are to be equal, halves and floats within the bound that is permitted.
+bits, doubles and complex numbers of doubles are to be equal, halves and floats within the bound
+that is permitted.
 
     python scripts/tensor_products.py                      # 1024, 4096, odd sizes
     python scripts/tensor_products.py 1000x777x1234 --kinds s8 u8
@@ -33,11 +34,17 @@ KINDS = {
     "double": ("double", "double", "double"),
     "half": ("_Float16", "_Float16", "float"),
     "float": ("float", "float", "float"),
+    "planes": ("complex", "complex", "complex"),
+    "structs": ("complex", "complex", "complex"),
+    "pairs": ("complex", "complex", "complex"),
+    "joint": ("complex", "complex", "complex"),
 }
-"""Types of both operands and of sums."""
-LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast"}
+"""Types of both operands and of sums. Complex numbers of doubles have their parts in two arrays
+(`planes`), in structs or in pairs; `joint` adds both products of an iteration first, in C: its
+last terms, which are computed so, may differ from those of `planes` in their last bits."""
+LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast", "joint": "reassociate"}
 """What has to be permitted of floating point."""
-SPECIAL = {"double": (False, True)}
+SPECIAL = {"double": (False, True), "planes": (False, True)}
 """Whether operands hold special numbers, once each."""
 DTYPES = {
     "signed char": np.int8,
@@ -47,6 +54,7 @@ DTYPES = {
     "_Float16": np.float16,
     "float": np.float32,
     "double": np.float64,
+    "complex": np.complex128,
 }
 PRODUCT = """
 void mm(int M, int U, int N, const {0} A[M][U], const {1} B[U][N], {2} C[M][N])
@@ -61,6 +69,51 @@ void mm(int M, int U, int N, const {0} A[M][U], const {1} B[U][N], {2} C[M][N])
 }}
 """
 
+COMPLEX = """
+struct number {{ double re, im; }};
+void mm(int M, int U, int N, {0})
+{{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {{
+      double re = 0, im = 0;
+      for (int k = 0; k < U; k++) {{
+        re += {ar} * {br};
+        re -= {ai} * {bi};
+        im += {ar} * {bi};
+        im += {ai} * {br};
+      }}
+      {cr} = re;
+      {ci} = im;
+    }}
+}}
+"""
+PARAMETERS = {
+    "planes": "const double A{0}[M][U], const double B{0}[U][N], double C{0}[M][N]",
+    "structs": "const struct number A[M][U], const struct number B[U][N], struct number C[M][N]",
+    "pairs": "const double A[M][U][2], const double B[U][N][2], double C[M][N][2]",
+}
+PARTS = {"planes": ("{0}r{1}", "{0}i{1}"), "structs": ("{0}{1}.re", "{0}{1}.im")}
+
+
+def complex_product(kind: str) -> str:
+    """The C of a product of complex numbers."""
+    layout = "planes" if kind == "joint" else kind
+    real, imaginary = PARTS.get(layout, ("{0}{1}[0]", "{0}{1}[1]"))
+    names: dict[str, str] = {}
+    for name, at in (("A", "[i][k]"), ("B", "[k][j]"), ("C", "[i][j]")):
+        names |= {
+            f"{name.lower()}r": real.format(name, at),
+            f"{name.lower()}i": imaginary.format(name, at),
+        }
+    parameters = PARAMETERS[layout]
+    if layout == "planes":
+        parameters = f"{parameters.format('r')}, {parameters.format('i')}"
+    text = COMPLEX.format(parameters, **names)
+    if kind == "joint":
+        text = text.replace(";\n        re -= ", " - ")
+        text = text.replace(f";\n        im += {names['ai']}", f" + {names['ai']}")
+    return text
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -73,18 +126,24 @@ def main() -> int:
     print(f"seed {args.seed}")
     for kind in args.kinds:
         types = KINDS[kind]
-        product = lx.loads(PRODUCT.format(*types))["mm"]
+        own = types[0] == "complex"
+        product = lx.loads(complex_product(kind) if own else PRODUCT.format(*types))["mm"]
         fp = LEVELS.get(kind, "contract")
-        ordinary = product.tile(limits="h100", fp=fp, tensor_units=False).compile()
+        plain = lx.loads(complex_product("planes"))["mm"] if kind == "joint" else product
+        ordinary = plain.tile(limits="h100", fp=fp, tensor_units=False).compile()
         tensor = product.tile(limits="h100", fp=fp, tensor_units=True).compile()
         shapes = [tuple(map(int, s.split("x"))) for s in args.sizes]
         for (m, u, n), special in product_of(shapes, SPECIAL.get(kind, (False,))):
             left = operand(draw, types[0], m, u, special=special)
             right = operand(draw, types[1], u, n, special=special)
-            (a, slow), (b, quick) = (timed(k, types[2], left, right) for k in (ordinary, tensor))
-            differing, text = compared(left, right, a, b)
+            layout = ("planes" if kind == "joint" else kind) if own else ""
+            (a, slow), (b, quick) = (
+                timed(k, types[2], left, right, layout) for k in (ordinary, tensor)
+            )
+            near = kind == "joint" and u % 8 > 0
+            differing, text = near_sums(left, right, b) if near else compared(left, right, a, b)
             worst = max(worst, differing)
-            rate = 2e-9 * m * u * n / quick
+            rate = (8e-9 if own else 2e-9) * m * u * n / quick
             more = f", torch {by_torch(left, right):.3f} ms" if args.torch else ""
             times = f"{slow:.3f} ms, {quick:.3f} ms, {rate:.1f} T/s{more}"
             numbers = ", infinities, NaN" if special else ""
@@ -99,6 +158,9 @@ def operand(
     dtype = np.dtype(DTYPES[kind])
     if kind == "double":
         return wide(draw, rows, columns, special=special)
+    if kind == "complex":
+        both = [wide(draw, rows, columns, special=special) for _ in range(2)]
+        return np.stack(both, axis=-1).view(dtype)[..., 0]
     if dtype.kind == "f":
         return draw.standard_normal((rows, columns), np.float32).astype(dtype)
     return draw.integers(0, 256, (rows, columns)).astype(np.uint8).view(dtype)
@@ -115,6 +177,8 @@ def wide(draw: np.random.Generator, rows: int, columns: int, *, special: bool) -
 
 def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[int, str]:
     """How many results are wrong, and what to say of them."""
+    if a.dtype.kind == "c":
+        a, b = (x.view(np.float64) for x in (a, b))
     if a.dtype.kind != "f" or a.itemsize == 8:
         bits = f"u{a.itemsize}"
         same = (a.view(bits) == b.view(bits)) | ((a != a) & (b != b))
@@ -128,15 +192,42 @@ def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) 
     return int(not quick <= most), f"errors {slow * 2**24:.1f}, {quick * 2**24:.1f}"
 
 
-def timed(kernel: Any, kind: str, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, float]:
+def near_sums(left: np.ndarray, right: np.ndarray, found: np.ndarray) -> tuple[int, str]:
+    """How many complex results are far from numpy's, for the magnitudes that are summed up."""
+    most = (abs(left) @ abs(right)) * left.shape[1] * 2.0**-51
+    far = int((~(abs(found - left @ right) <= most)).sum())
+    return far, f"{far} of {found.size} are far"
+
+
+def timed(
+    kernel: Any, kind: str, left: np.ndarray, right: np.ndarray, layout: str = ""
+) -> tuple[np.ndarray, float]:
     """The product, and its device time in ms."""
     (m, u), n = left.shape, right.shape[1]
     result = np.full((m, n), 7, DTYPES[kind])
+    arrays = [x for a in (left, right, result) for x in laid_out(a, layout)]
+    if layout == "planes":
+        arrays = [*arrays[::2], *arrays[1::2]]
     times = []
     for _ in range(5):
-        kernel(m, u, n, left, right, result)
+        kernel(m, u, n, *arrays)
         times.append(kernel.nanoseconds / 1e6)
+    if layout == "planes":
+        result.real, result.imag = arrays[2], arrays[5]
     return result, min(times)
+
+
+def laid_out(a: np.ndarray, layout: str) -> list[np.ndarray]:
+    """The arrays of complex numbers."""
+    match layout:
+        case "planes":
+            return [a.real.copy(), a.imag.copy()]
+        case "structs":
+            return [a.view([("re", np.float64), ("im", np.float64)])]
+        case "pairs":
+            return [a.view(np.float64).reshape(*a.shape, 2)]
+        case _:
+            return [a]
 
 
 def by_torch(left: np.ndarray, right: np.ndarray) -> float:
@@ -144,7 +235,7 @@ def by_torch(left: np.ndarray, right: np.ndarray) -> float:
     torch: Any = importlib.import_module("torch")
     torch.backends.cuda.matmul.allow_tf32 = False
     a, b = (torch.from_numpy(x).cuda() for x in (left, right))
-    product = torch.mm if left.dtype.kind == "f" else torch._int_mm
+    product = torch.mm if left.dtype.kind in "fc" else torch._int_mm
     times = []
     for _ in range(12):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

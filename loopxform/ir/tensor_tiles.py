@@ -41,13 +41,15 @@ SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
 
 @record
 class TensorTile:
-    """`rows` by `columns` results of one of the types `sums`, each of which `depth` terms are added
-    to: products of two `operands`. A warp has `high` by `wide` work-items. `needs` is what must be
-    permitted of floating point for the results to be right, `result` what they are. Those are used
-    `by_default` that are right and quick on a device. Where tiles are copied `alone`, the
-    device does it, and operands are read ahead; else work-items do, and make words of what they
-    copy. Rows that the device can copy whole warps read as `matrices`. Units that keep 11 bits of
-    an operand get each as a sum of two, `split`, and compute three products of these."""
+    """`rows` by `columns` results of one of the types `sums`, each of which the terms of `depth`
+    iterations are added to: products of two `operands`. A warp has `high` by `wide` work-items.
+    `needs` is what must be permitted of floating point for the results to be right, `result` what
+    they are. Those are used `by_default` that are right and quick on a device. Where tiles are
+    copied `alone`, the device does it, and operands are read ahead; else work-items do, and make
+    words of what they copy. Rows that the device can copy whole warps read as `matrices`. Units
+    that keep 11 bits of an operand get each as a sum of two, `split`, and compute three products of
+    these. Where an iteration adds several `terms` to a result, neighbours in a row of the warp have
+    those of one iteration, in order, then those of the next."""
 
     rows: int
     columns: int
@@ -55,6 +57,7 @@ class TensorTile:
     operands: tuple[Scalar, ...]
     sums: tuple[Scalar, ...]
     packed: int = 1
+    terms: int = 1
     split: bool = False
     needs: Level = "contract"
     result: str = ""
@@ -77,7 +80,7 @@ class TensorTile:
     @property
     def words(self) -> int:
         """Words that a work-item has of each of its rows, and of its column."""
-        return self.depth // (self.wide * self.packed)
+        return self.depth * self.terms // (self.wide * self.packed)
 
     @property
     def row(self) -> int:
@@ -132,6 +135,13 @@ TENSOR_TILES = {
     for t in (
         TensorTile(16, 8, 4, (DOUBLE,), (DOUBLE,), alone=True, result=IN_ORDER, by_default=True),
         TensorTile(
+            *(16, 8, 2, (DOUBLE,), (DOUBLE,)),
+            terms=2,
+            alone=True,
+            result=IN_ORDER,
+            by_default=True,
+        ),
+        TensorTile(
             16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT, by_default=True
         ),
         TensorTile(
@@ -163,14 +173,19 @@ class Instruction:
         """`LX_MMA_16_8_32_S8_U8`."""
         t, kinds = self.tile, dict.fromkeys(FACTORS[x] for x in self.tile.operands)
         names = (FACTORS[self.left], FACTORS[self.right]) if len(kinds) > 1 else ()
-        return "_".join(["LX_MMA", *map(str, (t.rows, t.columns, t.depth)), *names]).upper()
+        return "_".join(["LX_MMA", *map(str, (t.rows, t.columns, self.depth)), *names]).upper()
+
+    @property
+    def depth(self) -> int:
+        """Products that are added to each result."""
+        return self.tile.depth * self.tile.terms
 
     @property
     def text(self) -> str:
         """`mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 { %0, %1, %2, %3}, { %4, %5}, ...;`."""
         t, total = self.tile, SUMS[self.tile.sums[0]]
         kinds = f"{total}.{FACTORS[self.left]}.{FACTORS[self.right]}.{total}"
-        head = f"mma.sync.aligned.m{t.rows}n{t.columns}k{t.depth}.row.col.{kinds}"
+        head = f"mma.sync.aligned.m{t.rows}n{t.columns}k{self.depth}.row.col.{kinds}"
         groups, first = list[str](), 0
         for names in (self.results, self.lefts, self.rights):
             places = ", ".join(f"%{first + n}" for n in range(len(names)))
@@ -208,14 +223,17 @@ def _names(letter: str, count: int) -> tuple[str, ...]:
     return tuple(f"{letter}{n}" for n in range(count))
 
 
-def _instructions() -> Iterable[Instruction]:
+def _instructions() -> dict[str, Instruction]:
+    found = dict[str, Instruction]()
     for tile in TENSOR_TILES.values():
         kinds = tuple({FACTORS[t]: t for t in reversed(tile.operands)}.values())[::-1]
-        yield from (Instruction(tile, left, right) for left in kinds for right in kinds)
+        for i in (Instruction(tile, left, right) for left in kinds for right in kinds):
+            found.setdefault(i.macro, i)
+    return found
 
 
-INSTRUCTIONS = {i.macro: i for i in _instructions()}
-"""By their macros."""
+INSTRUCTIONS = _instructions()
+"""By their macros; of tiles that have the same ones, those of the first."""
 
 OF_TEXT = {i.text: i for i in INSTRUCTIONS.values()}
 """By what they are in PTX."""

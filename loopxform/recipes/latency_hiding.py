@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 
+from loopxform.floating_point import FloatingPoint
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
-from loopxform.ir.tensor_tiles import TENSOR_TILES
+from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.visit import LoopSite, Path, at, loads, loops, resolve
 from loopxform.model.choice import Choice
 from loopxform.model.cost import packing
@@ -26,7 +27,7 @@ from loopxform.transforms import (
     WarpTile,
 )
 from loopxform.transforms.latency.vectors import Found, copies, widest
-from loopxform.transforms.mapping.tensorise import tile_product
+from loopxform.transforms.mapping.tile_product import TileProduct, tile_product
 
 
 def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
@@ -137,9 +138,19 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         w.attempt(WarpTile(group, str(rows), str(columns)))
     if options.tensor_units:
         w.stage("Products by tensor units")
-        for path in [s.path for s in _loops(w, nest) if tile_product(s.loop) is not None]:
-            tiles = [t for t in TENSOR_TILES.values() if t.permitted(options.fp)]
-            any(w.attempt(Tensorise(w.ref(path), t.name)) for t in tiles)
+        for site in _loops(w, nest):
+            product = tile_product(site.loop)
+            tiles = () if product is None else _tiles(product, options.fp)
+            any(w.attempt(Tensorise(w.ref(site.path), t.name)) for t in tiles)
+
+
+def _tiles(product: TileProduct, fp: FloatingPoint) -> Iterator[TensorTile]:
+    """The tiles whose results may be what they are."""
+    several = any(len(s.terms) > 1 for s in product.sums)
+    for t in TENSOR_TILES.values():
+        in_order = product.in_order or fp.reassociate
+        if t.permitted(fp) and in_order and (t.terms > 1) == several:
+            yield t
 
 
 def _at_once(w: Work, nest: Path, width: int) -> int:

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.floating_point import CONTRACT, PERMITTED
+from loopxform.ir.nodes import For
 from loopxform.ir.tensor_tiles import MATRIX, TENSOR_TILES, TensorTile
 from loopxform.ir.types import Scalar
-from loopxform.ir.visit import loops
+from loopxform.ir.visit import loops, walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage
 from loopxform.prepare.parallel_band import Nest
@@ -22,6 +23,7 @@ from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.transforms import Derivation, Tensorise
 from loopxform.transforms.mapping.dispatch import skipped
+from loopxform.transforms.mapping.tile_product import are_sums_of
 
 SWIZZLE = 8
 """Rows of the bands that groups are walked in (docs/performance.md)."""
@@ -44,19 +46,35 @@ def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
         return None
     choice = as_multiplied(choice, replace(asked, tensor_units=True))
     whole = all(not s.converted and s.tiled for s in choice.stages)
-    flat = len(nest.parallel) == 2 and len(choice.strips) == 1 and len(choice.stages) == 2
+    flat = len(nest.parallel) == 2 and len(choice.strips) == 1 and len(choice.stages) > 1
     if not (choice.has("register tile") and flat and whole):
         return None
     tile = tensor_tile(choice, asked)
+    if tile is not None and tile.terms > 1 and not _adds(nest, tile, asked):
+        return None
     return tile if asked.tensor_units or (tile is not None and tile.by_default) else None
+
+
+def _adds(nest: Nest, tile: TensorTile, asked: Options) -> bool:
+    """Whether iterations add as many products to each result as those of a tile, in an order that
+    is permitted."""
+    inside = [s for _, s in walk(nest.innermost.body) if isinstance(s, For)]
+    in_order = not asked.fp.reassociate
+    return len(inside) == 1 and are_sums_of(tile.terms, inside[0].body, in_order=in_order)
 
 
 def tensor_tile(choice: Choice, asked: Options) -> TensorTile | None:
     """The product of tiles for the types of what is staged, where its results may be as they
     are."""
-    kinds = [s.type for s in choice.stages]
-    found = (t for t in TENSOR_TILES.values() if kinds and t.multiplies(kinds))
+    found = (t for t in TENSOR_TILES.values() if _fits(t, choice.stages))
     return next((t for t in found if t.permitted(asked.fp)), None)
+
+
+def _fits(tile: TensorTile, stages: Sequence[Stage]) -> bool:
+    """Whether numbers of these types are multiplied so, and an iteration may add as many products
+    to a result."""
+    several = len(stages) > 2 or any(len(s.reads) > 1 for s in stages)
+    return bool(stages) and tile.multiplies(_types(stages)) and several == (tile.terms > 1)
 
 
 def as_multiplied(choice: Choice, asked: Options) -> Choice:
@@ -102,8 +120,10 @@ def with_reason(done: Tiled, asked: Options) -> Tiled:
 
 
 def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
-    products = [p.choice for p in parts if p.choice.has("register tile")]
-    products = [c for c in products if len(c.stages) == 2]
+    tiled = [p for p in parts if p.choice.has("register tile")]
+    if any(_added_first(p, asked) for p in tiled):
+        return "products that are added to each other first need --fp reassociate"
+    products = [p.choice for p in tiled if len(p.choice.stages) == 2]
     if not products:
         return "nothing here is a product of two arrays in register tiles"
     permissive = replace(asked, fp=PERMITTED["fast"])
@@ -119,6 +139,13 @@ def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
     every = [x for p in parts for x in skipped(p.derivation)]
     own = (x.reason for x in every if isinstance(x.step, Tensorise) and x.step.tile in named)
     return next(own, "what is summed up is not a product of two elements alone")
+
+
+def _added_first(done: Tiled, asked: Options) -> bool:
+    """Whether the only thing in the way is the order of sums."""
+    freely, stages = replace(asked, fp=PERMITTED["reassociate"]), done.choice.stages
+    several = (t for t in TENSOR_TILES.values() if t.terms > 1 and _fits(t, stages))
+    return any(_adds(done.nest, t, freely) and not _adds(done.nest, t, asked) for t in several)
 
 
 def _types(stages: Sequence[Stage]) -> list[Scalar]:

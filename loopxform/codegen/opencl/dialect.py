@@ -92,6 +92,8 @@ class KernelDialect(Dialect):
             slow[0], fast = tile.in_words(slow[0], fast, whole=whole)
         elif tile.folded > 1:
             slow[0], fast = tile.in_lines(slow[0], fast)
+        elif tile.moved and len(slow) == 2:
+            slow[1] = tile.in_pairs(*slow)
         elif at is not None:
             fast = at
         else:

@@ -47,7 +47,9 @@ class LocalTile:
     before, within `BANKS` bytes. Where work-items read vectors of it, `blocks` says how these lie.
     It has several `buffers` where others are filled while one is in use. Of two dimensions, so many
     neighbours along the slower one may be `packed` in a word, and words are `moved`; or so many
-    short rows are `folded` into one, that banks give at once."""
+    short rows are `folded` into one, that banks give at once; rows may be `turned` by so many
+    elements more. Of three dimensions, those that are neighbours along the last one stay together,
+    and are moved along the second one, further in `every` so many rows."""
 
     decl: Decl
     order: tuple[int, ...]
@@ -57,6 +59,8 @@ class LocalTile:
     moved: int = 0
     packed: int = 1
     folded: int = 1
+    turned: int = 0
+    every: int = 1
 
     @property
     def shape(self) -> tuple[Expr, ...]:
@@ -76,8 +80,8 @@ class LocalTile:
         whole = (value_of(self.shape[-1]) or 0) % width == 0
         if self.packed > 1:
             return width == 1
-        if self.moved:
-            return whole and self.moved % width == 0
+        if self.moved and len(self.order) < 3:
+            return whole and self.moved % width == 0 == self.turned % width
         return whole and (self.blocks is None or self.blocks.width % width == 0)
 
     def place(self, row: Expr, at: Expr, *, whole: bool = False) -> Expr:
@@ -88,7 +92,8 @@ class LocalTile:
             if self.packed > 1:  # neighbours are copied down the rows
                 turn = Bin("%", Bin("/", row, Const(rows)), Const(rows))
                 by = Bin("+", by, Bin("*", turn, Const(self.moved // rows)))
-            return Bin("^", at, by)
+            moved = Bin("^", at, by)
+            return Bin("^", moved, Const(self.turned)) if self.turned else moved
         return self.blocks.place(at, whole=whole) if self.blocks else at
 
     def in_words(self, row: Expr, at: Expr, *, whole: bool = False) -> tuple[Expr, Expr]:
@@ -102,6 +107,13 @@ class LocalTile:
         short = self.decl.shape[self.order[-1]]
         line = _quotient(row, self.folded)
         return line, self.place(line, Bin("+", Bin("*", _rest(row, self.folded), short), at))
+
+    def in_pairs(self, row: Expr, at: Expr) -> Expr:
+        """Where neighbours along the last dimension are kept in a row."""
+        together = self.decl.type.bytes * (value_of(self.shape[-1]) or 1)
+        turns = BANKS // together // self.moved
+        by = Bin("%", _quotient(row, self.every), Const(turns))
+        return Bin("^", at, Bin("*", by, Const(self.moved)))
 
     @property
     def bytes(self) -> int:

@@ -21,18 +21,20 @@ LX_MMA_16_8_32_S8_S8(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], A_reg[i][1], 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.matrices import MatrixWriter
 from loopxform.codegen.opencl.work_item import indented, unrolled
 from loopxform.errors import EmitError
 from loopxform.floating_point import SEPARATE, FloatingPoint
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Load, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Un, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, Instruction, TensorTile
 from loopxform.ir.visit import substitute, substitute_body
 from loopxform.transforms.latency.register_pipeline import parts
-from loopxform.transforms.mapping.tensorise import TileProduct, tile_product
+from loopxform.transforms.mapping.tile_product import Factor, Fragment, TileProduct, tile_product
 
 TENSOR = "LX_TENSOR"
 """Whether tiles are multiplied (templates/kernels.cl.j2)."""
@@ -66,8 +68,11 @@ class TensorWriter(MatrixWriter):
         return self.either(self._loop(few, body), plain)
 
     def has_tiles(self, loop: For) -> bool:
-        """Whether a loop has both forms."""
-        return bool(loop.tensor) and TENSOR_TILES[loop.tensor].permitted(self.permitted)
+        """Whether a loop has both forms: products that are added to each other first are so only
+        where sums may be in another order."""
+        if not (loop.tensor and TENSOR_TILES[loop.tensor].permitted(self.permitted)):
+            return False
+        return self._product(loop)[1].in_order or self.permitted.reassociate
 
     def either(self, tiles: list[str], plain: list[str]) -> list[str]:
         """Both forms of statements."""
@@ -77,48 +82,92 @@ class TensorWriter(MatrixWriter):
         """Reads the operands of a product, for the terms from `first` on, into registers, of two
         the ones of the number `which`."""
         tile, product = self._product(loop)
-        term = simplify(Bin("+", first, Var(self.own.term)))
-        moved = {loop.var: term}
+        iteration: Expr = Var(self.own.term)
+        if tile.terms > 1:
+            iteration = Bin("/", iteration, Const(tile.terms))
+        moved = {loop.var: simplify(Bin("+", first, iteration))}
         plain = self.dialect
-        if which:
-            both = (product.left.target, product.right.target)
-            self.dialect = plain.with_pairs(dict.fromkeys(both, which))
-        (left,) = substitute_body((product.left,), moved)
-        out = [*self._item(left), *self._columns(product, tile, moved)]
+        self.dialect = self._paired(product, which)
+        if tile.terms > 1:
+            out = self._orders(product, tile, moved)
+        else:
+            (left,) = substitute_body((product.left,), moved)
+            out = [*self._item(left), *self._columns(product, tile, moved)]
         self.dialect = plain
         return out
 
+    def _paired(self, product: TileProduct, which: str) -> KernelDialect:
+        """With registers of which those of that number are in use."""
+        copies = (*product.lefts, *product.rights)
+        names = dict.fromkeys((c.target for c in copies), which)
+        return self.dialect.with_pairs(names) if which else self.dialect
+
     def _columns(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> list[str]:
-        """Of each tile one column."""
-        c = self.own.c0
-        read = self._text(self._column(product, tile, moved))
+        """Of each tile one column, negated where products are subtracted."""
+        c, (term,) = self.own.c0, product.terms
+        own = self._column(term.right, tile, moved)
+        read = self._text(Un("-", own) if term.subtracted else own)
         line = f"{self.dialect.held(product.right.target)}[{c}] = {read};"
         return unrolled(c, str(self._tiles(product.columns, tile.own_columns)), "1", [line])
 
-    def _column(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> Load:
+    def _orders(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> list[str]:
+        """Of several terms of an iteration the one that is the work-item's, in each order that sums
+        have them in."""
+        c, lines = self.own.c0, list[str]()
+        registers = product.registers() or {}
+        across = self._tiles(product.columns, tile.own_columns)
+        for fragment in dict.fromkeys(s.left for s in product.sums):
+            own = [self._row(f, moved) for f in fragment.factors]
+            read = self._own_term(fragment, own, registers[fragment])
+            lines += unrolled(c, str(value_of(product.rows.hi) or 1), "1", read)
+        for fragment in dict.fromkeys(s.right for s in product.sums):
+            own = [self._column(f, tile, moved) for f in fragment.factors]
+            read = self._own_term(fragment, own, registers[fragment])
+            lines += unrolled(c, str(across), "1", read)
+        return lines
+
+    def _own_term(self, fragment: Fragment, loads: Sequence[Load], register: Factor) -> list[str]:
+        """What reads a work-item's own term into a register: one address of several, so that each
+        reads once."""
+        term = self.own.term
+        to = self._text(_element(register, Var(self.own.c0)))
+        *others, address = (f"&{self._text(x)}" for x in loads)
+        sign = " || ".join(
+            f"{term} % {len(loads)} == {n}" for n, x in enumerate(fragment.negated) if x
+        )
+        for n, other in reversed(list(enumerate(others))):
+            address = f"{term} % {len(loads)} == {n} ? {other} : {address}"
+        lines = [f"{to} = *({address});"]
+        return [*lines, f"if ({sign}) {to} = -{to};"] if sign else lines
+
+    def _column(self, factor: Factor, tile: TensorTile, moved: dict[str, Expr]) -> Load:
         """An element of it: from the column of the work-item's first element, as many further as
         its row in the warp is from twice its place in it."""
         c, index = self.own.c0, list[Expr]()
-        for x in product.right.slices:
+        at = iter(factor.at)
+        for x in factor.copy.slices:
             lo = substitute(x.lo, moved)
-            if x.size is not None:
+            known = next(at) if x.size is not None else 0
+            if known is None:
                 turns = self.mapping.dealt(x.lo)
                 if turns is None:
-                    raise EmitError("columns are not dealt out", loc=product.rows.origin.loc)
+                    raise EmitError("columns are not dealt out")
                 apart = Bin("*", turns.count, Const(tile.own_columns))
                 place = Bin("+", Bin("*", Var(c), apart), Var(self.own.shift))
                 lo = Bin("+", lo, place)
-            index.append(lo)
-        return Load(product.right.source, tuple(index))
+            index.append(_further(lo, known or 0))
+        return Load(factor.copy.source, tuple(index))
 
-    def _row(self, copy: Copy, moved: dict[str, Expr]) -> Load:
+    def _row(self, factor: Factor, moved: dict[str, Expr]) -> Load:
         """An element of the row of that number of a work-item."""
         c, index = Var(self.own.c0), list[Expr]()
-        for x in copy.slices:
+        at = iter(factor.at)
+        for x in factor.copy.slices:
             turns, lo = self.mapping.dealt(x.lo), substitute(x.lo, moved)
             more = turns.element(c) if turns else c
-            index.append(lo if x.size is None else Bin("+", lo, more))
-        return Load(copy.source, tuple(index))
+            known = next(at) if x.size is not None else 0
+            index.append(Bin("+", lo, more) if known is None else _further(lo, known))
+        return Load(factor.copy.source, tuple(index))
 
     def _by_words(self, loop: For) -> list[str]:
         """A product of operands that are read in words."""
@@ -139,7 +188,9 @@ class TensorWriter(MatrixWriter):
             lines += self.left_matrices(product.left, loop, tile)
         else:
             read = [
-                self._word(f"{left}[{c}][{n}]", self._row(product.left, {loop.var: k}), tile)
+                self._word(
+                    f"{left}[{c}][{n}]", self._row(product.terms[0].left, {loop.var: k}), tile
+                )
                 for n, k in enumerate(terms)
             ]
             lines += unrolled(c, str(rows), "1", read)
@@ -147,7 +198,11 @@ class TensorWriter(MatrixWriter):
             lines += self.right_matrices(product.right, loop, tile)
         else:
             read = [
-                self._word(f"{right}[{c}][{n}]", self._column(product, tile, {loop.var: k}), tile)
+                self._word(
+                    f"{right}[{c}][{n}]",
+                    self._column(product.terms[0].right, tile, {loop.var: k}),
+                    tile,
+                )
                 for n, k in enumerate(terms)
             ]
             lines += unrolled(c, str(across), "1", read)
@@ -155,7 +210,7 @@ class TensorWriter(MatrixWriter):
         for a, b in _PARTS if tile.split else (("", ""),):
             words = [f"{left}[{self._text(e)}][{n}]{a}" for n in range(tile.words) for e in own]
             words += [f"{right}[{c}][{n}]{b}" for n in range(tile.words)]
-            lines += self._multiplied(loop, words)
+            lines += self._multiplied(loop, [words])
         return lines
 
     def _word(self, register: str, first: Load, tile: TensorTile) -> str:
@@ -168,35 +223,35 @@ class TensorWriter(MatrixWriter):
     def products(self, loop: For, which: str = "") -> list[str]:
         """Multiplies what is in registers."""
         tile, product = self._product(loop)
-        rows, plain = product.rows, self.dialect
-        if which:
-            both = (product.left.target, product.right.target)
-            self.dialect = plain.with_pairs(dict.fromkeys(both, which))
-        left = [
-            self._text(Load(product.left.target, (_next(rows, n),))) for n in range(tile.own_rows)
-        ]
-        right = f"{self.dialect.held(product.right.target)}[{self.own.c0}]"
+        plain, own = self.dialect, [_next(product.rows, n) for n in range(tile.own_rows)]
+        registers = product.registers() or {}
+        self.dialect = self._paired(product, which)
+        each = []
+        for s in product.sums:
+            left, right = registers[s.left], registers[s.right]
+            words = [_element(left, e) for e in own] + [_element(right, Var(self.own.c0))]
+            each.append([self._text(x) for x in words])
         self.dialect = plain
-        return self._multiplied(loop, [*left, right])
+        return self._multiplied(loop, each)
 
-    def _multiplied(self, loop: For, words: list[str]) -> list[str]:
-        """Multiplies words of operands: down and up the rows, so that neighbours share one."""
+    def _multiplied(self, loop: For, each: Sequence[Sequence[str]]) -> list[str]:
+        """Multiplies words of operands, those of each sum: down and up the rows, so that neighbours
+        share one."""
         tile, product = self._product(loop)
         d, c, r = self.dialect, self.own.c0, self.own.c1
         rows, columns = product.rows, product.columns
         high = self._tiles(rows, tile.own_rows)
         i, j = (f"const {d.counter_type(x.type)} {d.name(x.var)}" for x in (rows, columns))
-        results = [
-            self._text(_at(product, rows, n, columns, m))
-            for n in range(tile.own_rows)
-            for m in range(tile.own_columns)
-        ]
         kinds = d.types[product.left.source], d.types[product.right.source]
         macro = Instruction(tile, *kinds).macro
-        inner = [
-            f"{i} = ({c} % 2 ? {high - 1} - {r} : {r}) * {tile.own_rows};",
-            f"{macro}({', '.join((*results, *words))});",
-        ]
+        inner = [f"{i} = ({c} % 2 ? {high - 1} - {r} : {r}) * {tile.own_rows};"]
+        for s, words in zip(product.sums, each):
+            results = [
+                self._text(_at(s.target, rows, n, columns, m))
+                for n in range(tile.own_rows)
+                for m in range(tile.own_columns)
+            ]
+            inner.append(f"{macro}({', '.join((*results, *words))});")
         across = [f"{j} = {c} * {tile.own_columns};", *unrolled(r, str(high), "1", inner)]
         return unrolled(c, str(self._tiles(columns, tile.own_columns)), "1", across)
 
@@ -224,8 +279,17 @@ def _next(loop: For, n: int) -> Expr:
     return Bin("+", Var(loop.var), Const(n)) if n else Var(loop.var)
 
 
-def _at(product: TileProduct, rows: For, n: int, columns: For, m: int) -> Load:
+def _element(register: Factor, number: Expr) -> Load:
+    """The register of that number."""
+    index = (number if n is None else Const(n) for n in register.at)
+    return Load(register.copy.target, tuple(index))
+
+
+def _further(lo: Expr, more: int) -> Expr:
+    return Bin("+", lo, Const(more)) if more else lo
+
+
+def _at(target: Load, rows: For, n: int, columns: For, m: int) -> Load:
     """The result so many rows and columns further."""
     moved = {rows.var: _next(rows, n), columns.var: _next(columns, m)}
-    target = product.target
     return Load(target.array, tuple(substitute(e, moved) for e in target.index))

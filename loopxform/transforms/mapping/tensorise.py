@@ -11,6 +11,7 @@ columns in twos; and where the shapes divide:
 
     tile      numbers   sums     each result                               needs
     16x8x4    double    double   a chain of fused multiply-adds, in order  --fp contract
+    16x8x2    double    double   the same, of two terms an iteration       --fp contract
     16x8x32   8 bits    32 bits  exact, modulo 2^32                        nothing
     16x8x16   half      float    exact products, in any order, toward 0     --fp reassociate
     16x8x8    float     float    within 3*2^-20*(1 + terms/8) of the sum   --fp fast
@@ -21,6 +22,16 @@ computed: one part of the error is what that leaves out, the other one the sums 
 round toward 0. An infinity may give a NaN. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of
 NVIDIA tensor cores", 2021; Ootomo and Yokota, "Recovering single precision accuracy from Tensor
 Cores", 2022.)
+
+Of complex numbers of doubles each iteration adds two terms to either part:
+
+    re += ar * br;  re -= ai * bi;  ->  re = fma(-ai, bi, fma(ar, br, re))
+    im += ar * bi;  im += ai * br;  ->  im = fma(ai, br, fma(ar, bi, im))
+
+A chain of twice as many terms: units that add four terms in order take those of two iterations, and
+give the same bits. C that adds the terms to each other first, `re += ar * br - ai * bi`, rounds
+that sum: to add them one by one needs --fp reassociate. The operands of both parts are the same,
+in another order or negated.
 
 Of several numbers in a word (`packed`), the elements of both tiles of local memory are kept so: 4
 terms one behind the other. That needs tiles of two dimensions, whose one subscript is the loop:
@@ -34,13 +45,13 @@ on the device gave the same bits. (NVIDIA, PTX ISA, `mma.sync`; docs/performance
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Cast, Copy, Expr, For, Function, Load, Slice, Var
+from loopxform.ir.nodes import Bin, Cast, Decl, Expr, For, Function, Slice, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.types import Scalar, Space
 from loopxform.ir.typing import symbols, type_of
@@ -48,7 +59,7 @@ from loopxform.ir.visit import LoopSite, at, declared, names, replace_at
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import fixed_trips
-from loopxform.transforms.latency.register_pipeline import parts
+from loopxform.transforms.mapping.tile_product import TileProduct, tile_product
 from loopxform.transforms.sites import one_loop, trusted
 
 
@@ -80,65 +91,10 @@ class Tensorise(Step):
     def reason(self, fn: Function) -> str:
         product = tile_product(trusted(one_loop(fn, self.loop)).loop)
         assert product is not None
-        exact = TENSOR_TILES[self.tile].needs in ("strict", "contract")
-        kept = "its terms and their order" if exact else "its terms, added in any order"
-        return f"each result of {product.target.array} keeps {kept}"
-
-
-@record
-class TileProduct:
-    """What such a loop computes: the copies of its operands, the loops over rows and columns of a
-    work-item, and the element that each iteration adds a `product` to."""
-
-    left: Copy
-    right: Copy
-    rows: For
-    columns: For
-    target: Load
-    product: Expr
-
-
-def tile_product(loop: For) -> TileProduct | None:
-    """The product of register tiles that is all that a loop computes."""
-    own, copies, rest = parts(loop)
-    rows = rest[0] if len(rest) == 1 else None
-    columns = rows.body[0] if isinstance(rows, For) and len(rows.body) == 1 else None
-    if not isinstance(rows, For) or not isinstance(columns, For) or len(columns.body) != 1:
-        return None
-    s = columns.body[0]
-    if len(copies) != 2 or {c.target for c in copies} != {d.name for d in own}:
-        return None
-    if not isinstance(s, Assign) or not isinstance(s.target, Load) or s.atomic:
-        return None
-    first, second = copies
-    added = _added(s)
-    if not isinstance(added, Bin) or added.op != "*":
-        return None
-    factors = [_number(added.left), _number(added.right)]
-    for left, right in ((first, second), (second, first)):
-        row = Load(left.target, (Var(rows.var),))
-        column = Load(right.target, (Var(columns.var),))
-        if factors in ([row, column], [column, row]):
-            return TileProduct(left, right, rows, columns, s.target, added)
-    return None
-
-
-def _number(e: Expr) -> Expr:
-    """What a conversion to the type of the product is of."""
-    return e.operand if isinstance(e, Cast) else e
-
-
-def _added(s: Assign) -> Expr | None:
-    """What a statement adds to its target."""
-    if s.op == "+":
-        return s.value
-    match s.op, s.value:
-        case "", Bin("+", left, right) if left == s.target:
-            return right
-        case "", Bin("+", left, right) if right == s.target:
-            return left
-        case _:
-            return None
+        kept = "its terms, added in any order"
+        if TENSOR_TILES[self.tile].needs in ("strict", "contract"):
+            kept = "its terms and their order" if product.in_order else "its terms, one by one"
+        return f"each result of {' and '.join(s.target.array for s in product.sums)} keeps {kept}"
 
 
 def obstacles(fn: Function, site: LoopSite, tile: str) -> tuple[Obstacle, ...]:
@@ -151,9 +107,10 @@ def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[
     loop, product = site.loop, tile_product(site.loop)
     if loop.level is not None or not (loop.unroll or tile.words > 1):
         yield "it is not an unrolled loop of a work-item", f"unroll {loop.var}"
-    elif product is None:
+    elif product is None or not product.is_of(tile):
         remedy = "copy both operands to private memory, and add their products alone"
-        yield "it is not a product of two tiles in registers", remedy
+        what = f"sums of {tile.terms} products each" if tile.terms > 1 else "a product"
+        yield f"it is not {what} of two tiles in registers", remedy
     else:
         yield from _types(fn, product, tile)
         yield from _shapes(loop, product, tile)
@@ -163,27 +120,35 @@ def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[
 
 def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tuple[str, str]]:
     kinds, decls = symbols(fn), declared(fn.body)
-    copies = (product.left, product.right)
+    copies = (*product.lefts, *product.rights)
     alike = all(kinds.get(c.target) == kinds.get(c.source) for c in copies)
     if not (alike and tile.multiplies(kinds[c.target] for c in copies)):
         yield f"its numbers are not of type {_either(tile.operands)}", "keep the loop as it is"
-    elif kinds.get(product.target.array) not in tile.sums:
+    elif any(kinds.get(s.target.array) not in tile.sums for s in product.sums):
         yield f"its sums are not of type {_either(tile.sums)}", "keep the loop as it is"
-    elif not _is_whole(product.product, kinds, tile):
+    elif not all(_is_whole(t.value, kinds, tile) for t in product.terms):
         yield f"its products are not those of its numbers, of type {tile.sums[0].c}", "keep it"
     for c in copies:
         space = decls[c.source].space if c.source in decls else None
         if space is not Space.LOCAL:
             yield f"'{c.source}' is not in local memory", f"copy-to-local {c.source} LOOP"
-    target = decls.get(product.target.array)
-    if target is None or target.space in (Space.LOCAL, Space.GLOBAL):
-        yield f"'{product.target.array}' is not in registers", "privatise it"
-    own, others = [Var(product.rows.var), Var(product.columns.var)], list[Expr]()
-    for e in product.target.index:
-        others += [] if e in own else [e]
-    used = {n for e in others for n in names(e)} & {v.name for v in own}
-    if used or any(product.target.index.count(v) != 1 for v in own):
-        yield f"results are not elements of '{product.target.array}' by row and column", "keep it"
+    yield from _targets(product, decls)
+    if product.registers() is None:
+        yield "there are fewer registers than orders of their terms", "keep the loop as it is"
+
+
+def _targets(product: TileProduct, decls: Mapping[str, Decl]) -> Iterator[tuple[str, str]]:
+    own = [Var(product.rows.var), Var(product.columns.var)]
+    for load in (s.target for s in product.sums):
+        target = decls.get(load.array)
+        if target is None or target.space in (Space.LOCAL, Space.GLOBAL):
+            yield f"'{load.array}' is not in registers", "privatise it"
+        used = {n for e in load.index if e not in own for n in names(e)}
+        if used & {v.name for v in own} or any(load.index.count(v) != 1 for v in own):
+            yield f"results are not elements of '{load.array}' by row and column", "keep it"
+    arrays = [s.target.array for s in product.sums]
+    if twice := [x for x in arrays if arrays.count(x) > 1]:
+        yield f"several elements of '{twice[0]}' are summed up", "give each an array of its own"
 
 
 def _either(types: Iterable[Scalar]) -> str:
@@ -206,7 +171,7 @@ def _words(
     if tile.words > 1 and loop.preloaded:
         yield f"'{loop.var}' is read ahead", "leave out register-pipeline"
     decls = declared(fn.body)
-    for c in (product.left, product.right) if tile.packed > 1 else ():
+    for c in (*product.lefts, *product.rights) if tile.packed > 1 else ():
         alone = [n for n, s in enumerate(c.slices) if s.size is None and s.lo == Var(loop.var)]
         if len(c.slices) != 2 or len(alone) != 1:
             yield f"'{c.source}' is not a tile that '{loop.var}' walks along", "keep the loop"
@@ -253,19 +218,20 @@ def _operands(
     if x.level is None or x.level.cyclic != tile.own_columns:
         remedy = f"block-cyclic {x.var}* {product.columns.var} {tile.own_columns}"
         yield f"elements of '{x.var}' are not dealt out by {tile.own_columns}", remedy
-    for c, own, loop, other in (
-        (product.left, product.rows, y, x),
-        (product.right, product.columns, x, y),
-    ):
+    operands = [(t.left, product.rows, y, x) for t in product.terms]
+    operands += [(t.right, product.columns, x, y) for t in product.terms]
+    for factor, own, loop, other in dict.fromkeys(operands):
+        c = factor.copy
         sized = [s for s in c.slices if s.size is not None]
         used = {n for s in c.slices for n in names(s.lo)}
-        whole = len(sized) == 1 and _size(sized[0]) == _trips(own)
+        line = next((s for s, n in zip(sized, factor.at) if n is None), None)
+        whole = line is not None and len(sized) == len(factor.at) and _size(line) == _trips(own)
         count = fixed_trips(loop)
         row = (count[0].value or 0) * (_trips(own) or 0) if count is not None else 0
         if row % tile.row:
             why = f"rows of {row} elements are not a multiple of {tile.row}"
             yield why, f"use other sizes: '{c.source}' is read in {tile.row} at a time"
-        if other.var in used or not whole or loop.var not in names(sized[0].lo):
+        if other.var in used or not whole or line is None or loop.var not in names(line.lo):
             yield f"'{c.target}' is not what the work-items of '{loop.var}' read", "keep the loop"
         elif any(site.loop.var in names(s.lo) for s in sized):
             yield f"what '{c.target}' is depends on '{site.loop.var}'", "keep the loop"

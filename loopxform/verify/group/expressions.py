@@ -249,6 +249,8 @@ class Expressions(Builtins):
                 return Location(at.array, at.at, kind, at.cell)
             case Conversion(_, (operand,)):
                 return self.address(operand)
+            case Conditional(condition, then, orelse):
+                return self._either(self.test(condition), self.address(then), self.address(orelse))
             case Binary("+", left, right):
                 at = self.address(left)
                 return self._moved_by(at, self.settled(right).text)
@@ -258,6 +260,15 @@ class Expressions(Builtins):
             inner = ArrayType(at.type.of, rest) if rest else at.type.of
             return Location(at.array, at.at, inner, at.cell)
         return at
+
+    def _either(self, test: str, then: Location, orelse: Location) -> Location:
+        if (then.type, then.cell) != (orelse.type, orelse.cell):
+            raise self.error("a pointer to one of two types")
+        array, at = (
+            f"({x} if {test} else {y})"
+            for x, y in ((then.array, orelse.array), (then.at, orelse.at))
+        )
+        return Location(array, at, then.type, then.cell)
 
     def _type(self, name: str) -> Type:
         kind = named(name) or self.structs.get(name)

@@ -14,6 +14,9 @@ H100 = PROFILES["h100"]
 HALVES = MM.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
 HALVES = HALVES.replace("A[i][k] * B", "(float)A[i][k] * (float)B")
 DISTANCES = MM.replace("A[i][k] * B[k][j]", "(A[i][k] - B[k][j]) * (A[i][k] - B[k][j])")
+BOTH = MM.replace("float", "double").replace(
+    "A[i][k] * B[k][j]", "A[i][k] * B[k][j] + B[i][k] * A[k][j]"
+)
 SCALED = "void f(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] *= 2; }"
 SINGLE = {"Ty": 8, "Tx": 8, "Tk": 16, "Ry": 4, "Rx": 4, "index": 64, "pack": 0, "vector": 1}
 """One kernel, which takes less time to derive."""
@@ -29,6 +32,7 @@ NO_TILE = "what the loop over 'k' computes is no product of tiles"
         (MM.replace("float", "int"), "fast", {}, "there are none for products of int"),
         (MM, "fast", {"Ry": 3}, f"{NO_TILE}: 'i' has 3 iterations, no multiple of 2"),
         (DISTANCES, "fast", {}, "what is summed up is not a product of two elements alone"),
+        (BOTH, "contract", {}, "products that are added to each other first need --fp reassociate"),
         (SCALED, "fast", {}, "nothing here is a product of two arrays in register tiles"),
         (MM, "fast", {}, ""),
         (HALVES, "reassociate", {}, ""),

@@ -115,6 +115,7 @@ IN_MATRICES: dict[str, tuple[str, Options, dict[str, int], tuple[str, ...]]] = {
     "right-turned": (RIGHT, replace(ROWS, index=64), {"Tk": 32, "Ry": 2, "Ty": 16}, ("", "")),
     "left-in-words": (TURNED, replace(ROWS, stages=2), {"Rx": 8}, ("",)),
     "columns-in-words": (HALVES, ROWS, {"Tk": 64, "Rx": 6, "Tx": 16}, ("",)),
+    "rows-beside-banks": (HALVES, ROWS, {"Tk": 48}, ("_TURNED",)),
     "padded": (HALVES, replace(ROWS, pad=True, stages=2, async_copies=False), {}, ("", "_TURNED")),
 }
 

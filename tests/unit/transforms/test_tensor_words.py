@@ -50,6 +50,7 @@ LONG = BYTES.replace("int acc", "long acc").replace("int C", "long C")
 SHORT = BYTES.replace("signed char B", "short B")
 NARROW = BYTES.replace("A[i][k] * B", "(short)A[i][k] * B")
 WRAPPED = MIXED.replace("A[i][k] * B", "(signed char)A[i][k] * B")
+LESS = BYTES.replace("+=", "-=")
 FURTHER = BYTES.replace("A[M][U]", "A[M][U + 1]").replace("A[i][k]", "A[i][k + 1]")
 
 PLACED = Options(
@@ -78,6 +79,7 @@ REFUSALS: dict[str, tuple[str, Options, dict[str, int], str]] = {
     "long-sums": (LONG, PLACED, {}, STEP),
     "short-operand": (SHORT, PLACED, {}, STEP),
     "another-value": (WRAPPED, PLACED, {}, STEP),
+    "subtracted": (LESS, PLACED, {}, STEP),
     "few-terms": (BYTES, PLACED, {"Tk": 16}, STEP),
     "short-rows": (BYTES, PLACED, {"Ty": 8, "Ry": 2}, STEP),
     "read-ahead": (BYTES, replace(PLACED, register_pipeline=True), {"Tk": 64}, STEP),

@@ -67,7 +67,6 @@ REFUSALS: dict[str, tuple[str, Options, dict[str, int], str]] = {
     "no-product": (PRODUCT, PLACED, {}, "tensorise kk#1 16x8x4"),
     "floats": (MM, PLACED, {}, STEP),
     "scaled": (SCALED, PLACED, {}, STEP),
-    "subtracted": (LESS, PLACED, {}, STEP),
     "guarded": (PRODUCT, PLACED, {}, "tensorise k#2 16x8x4"),
     "odd-terms": (PRODUCT, PLACED, {"Tk": 6}, STEP),
     "odd-rows": (PRODUCT, PLACED, {"Ry": 1}, STEP),
@@ -111,8 +110,10 @@ RUNS: dict[str, tuple[str, Options, dict[str, int]]] = {
     "vectors": (PRODUCT, Options(vector=2), {"Ry": 4}),
     "update": (UPDATE, Options(stages=2, pad=False), {"Rx": 4}),
     "converted": (MIXED, Options(), {}),
+    "subtracted": (LESS, Options(), {}),
     "swapped-and-padded": (SWAPPED, Options(stages=2, pad=True), {}),
     "turned": (TURNED, Options(async_copies=True, register_pipeline=True), {}),
+    "rows-beside-banks": (PRODUCT, Options(async_copies=True, stages=2), {"Tk": 12}),
     "three-buffers": (
         PRODUCT,
         Options(async_copies=True, stages=3, register_pipeline=True, vector=2, swizzle_groups=2),
@@ -141,7 +142,8 @@ def test_the_units_compute_what_c_does(case: str) -> None:
     for shape in SHAPES:
         args = numbers(text, shape)
         left = args["A"].T if text is TURNED else args["A"]
-        expected = left @ args["B"] + (args["C"] if text is UPDATE else 0)
+        expected = left @ args["B"] * (-1 if text is LESS else 1)
+        expected += args["C"] if text is UPDATE else 0
         for units in (True, False):
             given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
             execute(plan, given, asynchronous=units)
