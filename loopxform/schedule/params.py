@@ -194,8 +194,8 @@ KINDS: Mapping[Recipe, RecipeKind] = {
         RecipeKind(
             "columns",
             "neighbouring results in the lanes of vectors",
-            Tiles(Ty=1, Tx=1, Ry=1, Rx=256),
-            ("Tx", "Rx"),
+            Tiles(Ty=1, Tx=1, Ry=8, Rx=256),
+            ("Tx", "Ry", "Rx"),
             frozenset({"tiles"}),
         ),
         RecipeKind(
