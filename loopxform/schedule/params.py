@@ -17,6 +17,7 @@ Recipe = Literal[
     "one-sided",
     "lanes",
     "columns",
+    "cache-block",
     "1-d",
     "stencil",
     "transposition",
@@ -197,6 +198,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             Tiles(Ty=1, Tx=1, Ry=8, Rx=256),
             ("Tx", "Ry", "Rx"),
             frozenset({"tiles"}),
+        ),
+        RecipeKind(
+            "cache-block",
+            "cache blocking",
+            Tiles(Ty=1, Tx=1, Ry=32, Rx=32),
+            ("Ty", "Tx", "Ry", "Rx"),
+            frozenset({"moves"}),
         ),
         RecipeKind(
             "1-d",
