@@ -6,8 +6,9 @@ turn:
       for i: for j < Rx: s[j] += e(i, j_v + j);   for j < Rx: b[j] = f(s[j]) }
 
 Each result is summed up in order, and what follows one another in memory is read together, where a
-work-item for each result would walk down a column. (Unroll-and-jam: Allen and Kennedy, "Optimizing
-compilers for modern architectures", section 8.4.)
+work-item for each result would walk down a column. So many as Ry rows are read at a time: a core
+waits for several of them together, and has sums in registers meanwhile. (Unroll-and-jam: Allen and
+Kennedy, "Optimizing compilers for modern architectures", section 8.4.)
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle, TransformError
+from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For
 from loopxform.ir.visit import resolve, stmt_exprs, walk
@@ -28,7 +30,8 @@ from loopxform.recipes.lanes import neighbouring_reads
 from loopxform.recipes.naive import one_item_each
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
-from loopxform.transforms import Distribute, Expand, Sequentialise, Stripmine
+from loopxform.transforms import Distribute, Expand, Sequentialise, Stripmine, Unroll
+from loopxform.transforms.edges.bounds import trip_count
 
 ROWS = 8
 """Work-items of a group along the loops around: devices take longer to begin a group than an
@@ -47,7 +50,7 @@ class Columns:
             return NO_COLUMNS
         x = nest.parallel[-1]
         tiles = replace(KINDS[self.name].tiles, Ty=ROWS if len(nest.parallel) > 1 else 1)
-        return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=tiles)
+        return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=tiles, more=("Ry",))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         """Raises TransformError where the strips cannot be innermost."""
@@ -57,6 +60,7 @@ class Columns:
         w.stage("Neighbouring results in the lanes of vectors")
         w.do(Stripmine(x, w.size("Rx"), item), Sequentialise(x))
         (site,) = resolve(w.fn, x)
+        _several_rows(w, x)
         own = [s.name for s in site.loop.body if isinstance(s, Decl) and not s.shape]
         w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
         if not _inwards(w, x):
@@ -79,6 +83,19 @@ def _reads_along(nest: Nest) -> bool:
     score = neighbouring_reads(read, (*around, *nest.parallel))
     mine = score.pop(nest.parallel[-1])
     return bool(mine) and all(mine > other for other in score.values())
+
+
+def _several_rows(w: Work, x: str) -> None:
+    """Reads so many as Ry rows in an iteration of each loop directly inside that over `x` which has
+    no others inside, unless it is known to have fewer."""
+    (site,) = resolve(w.fn, x)
+    rows = w.sizes["Ry"]
+    for n, s in reversed([*enumerate(site.loop.body)]):
+        if not isinstance(s, For) or any(isinstance(y, For) for _, y in walk(s.body)):
+            continue
+        trips = value_of(trip_count(s))
+        if rows > 1 and (trips is None or trips >= rows):
+            w.attempt(Unroll(w.ref((*site.path, n)), str(rows)))
 
 
 def _inwards(w: Work, x: str) -> bool:

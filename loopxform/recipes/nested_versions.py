@@ -70,7 +70,8 @@ from loopxform.transforms.edges.bounds import trip_count
 ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 """Recipes in which a work-item runs an iteration, in order, or several."""
 
-WITHOUT_REUSE = (*ONE_ITEM_EACH, "lanes", "columns", "transposition", "exchange", "reduce")
+IN_TURN = ("lanes", "columns", "cache-block")
+WITHOUT_REUSE = (*ONE_ITEM_EACH, *IN_TURN, "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
 

@@ -7,6 +7,7 @@
     none, and results side by side           prefetched  what a group sums up is copied ahead of it
     overlapping footprints                   stencil    a box with its halo (register: in a sum)
     accesses along rows in different loops   transposition  a box turned in local memory
+    the same, on a CPU          cache-block    a block of both is a work-item
     none                                     naive      an iteration is a work-item
     the same, written in both           exchange    what is turned passes through local memory
     atomic updates of a small array         histogram  a copy in local memory for each group
@@ -30,6 +31,7 @@ from loopxform.model.reuse import Facts
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import RARE, Question, TilingRecipe
 from loopxform.recipes.block_tile import BlockTile
+from loopxform.recipes.cache_block import CacheBlock
 from loopxform.recipes.coarsened import Coarsened
 from loopxform.recipes.columns import Columns
 from loopxform.recipes.csr_stream import CsrStream
@@ -61,6 +63,7 @@ _EVERY: tuple[TilingRecipe, ...] = (
     Lanes(),
     Columns(),
     Prefetched(),
+    CacheBlock(),
     Strip(),
     Stencil(),
     Transposition(),
@@ -88,6 +91,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
     "lanes",
     "columns",
     "1-d",
+    "cache-block",
     "transposition",
     "exchange",
     "vectors",
@@ -96,6 +100,7 @@ AUTOMATIC: tuple[Recipe, ...] = (
 """What is tried, in this order, where the user names no recipe."""
 
 SELDOM: tuple[Recipe, ...] = (
+    "cache-block",
     "columns",
     "prefetched",
     "lanes",
@@ -111,7 +116,7 @@ SELDOM: tuple[Recipe, ...] = (
 )
 """Those of which it is no news that they do not fit."""
 
-ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "lanes", "columns", "1-d")
+ON_CPU: tuple[Recipe, ...] = ("histogram", "register", "lanes", "columns", "1-d", "cache-block")
 """The same where tiled C runs on a CPU: what a stencil or a strip reads again is in its caches."""
 
 

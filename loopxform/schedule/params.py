@@ -18,6 +18,7 @@ Recipe = Literal[
     "lanes",
     "columns",
     "prefetched",
+    "cache-block",
     "1-d",
     "stencil",
     "transposition",
@@ -197,8 +198,8 @@ KINDS: Mapping[Recipe, RecipeKind] = {
         RecipeKind(
             "columns",
             "neighbouring results in the lanes of vectors",
-            Tiles(Ty=1, Tx=1, Ry=1, Rx=256),
-            ("Tx", "Rx"),
+            Tiles(Ty=1, Tx=1, Ry=8, Rx=256),
+            ("Tx", "Ry", "Rx"),
             frozenset({"tiles"}),
         ),
         RecipeKind(
@@ -208,6 +209,13 @@ KINDS: Mapping[Recipe, RecipeKind] = {
             ("Tx", "Tk"),
             frozenset({"tiles", "moves"}),
             buffers=4,
+        ),
+        RecipeKind(
+            "cache-block",
+            "cache blocking",
+            Tiles(Ty=1, Tx=1, Ry=32, Rx=32),
+            ("Ty", "Tx", "Ry", "Rx"),
+            frozenset({"moves"}),
         ),
         RecipeKind(
             "1-d",

@@ -23,6 +23,7 @@ class Costs:
     the nest asks for `copy_pays` times fewer segments, and each work-item of it moves a `word`
     (bytes) in the time of less. Where the rates are not known, a device does `balance` operations
     on floats in the time of a byte: the profiles have 10 to 29.
+    A `line` of a cache has so many bytes where work-items run in turn.
     Local memory: a word that a work-item reads takes as long as `local_read` multiply-adds (an
     H100: 128 of these in a clock cycle of a unit, and some 49 words).
     Arithmetic: correctly rounded quotients and square roots of floats take so many operations, and
@@ -88,6 +89,7 @@ class Costs:
     `units` stands for the compute units of a device where their number is not known."""
 
     segment: int = 32
+    line: int = 64
     cached: int = 3
     copy_pays: float = 1.5
     word: int = 4

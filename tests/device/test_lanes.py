@@ -100,6 +100,17 @@ def sizes_of(plan: Plan, n: int, m: int) -> dict[str, int]:
     return {p.name: every[p.name] for p in plan.start.params if not p.array}
 
 
+@pytest.mark.parametrize(("rows", "unrolled"), [(8, True), (3, True), (1, False)])
+def test_rows_of_columns_that_are_read_together(rows: int, unrolled: bool) -> None:
+    """As many as are asked for, of loops that are not known to have fewer."""
+    _, params, body = PROGRAMS["columns"]
+    for inside, several in ((body, unrolled), (body.replace("i < n", "i < 2"), False)):
+        (routine,) = lx.loads(f"void f({params}) {{ {inside} }}")
+        done = tile(routine.function, {"Ry": rows}, "columns", PROFILES["pocl"])
+        steps = [str(r.step) for r in done.derivation.records]
+        assert (f"unroll i {rows}" in steps) == several, steps
+
+
 @pytest.mark.device
 @pytest.mark.parametrize("case", PROGRAMS)
 def test_results_are_those_of_the_c_program(case: str, tmp_path: Path) -> None:
@@ -107,7 +118,8 @@ def test_results_are_those_of_the_c_program(case: str, tmp_path: Path) -> None:
     text, plan = planned(case)
     file = tmp_path / "f.c"
     file.write_text(text)
-    pairs = ((0, 0), (1, 1), (3, 31), (9, 32), (70, 33), (2, 513), (300, 65), (40, 70000))
+    few, many = ((0, 0), (1, 1), (3, 31), (9, 32), (8, 257)), ((2, 513), (300, 65), (40, 70000))
+    pairs = (*few, (7, 255), (17, 256), (70, 33), *many)
     sizes = (sizes_of(plan, *pair) for pair in (pairs[:-1] if "triangle" in case else pairs))
     assert_runs_agree(plan, CSource(str(file)), sizes, 3)
 

@@ -201,9 +201,9 @@ def test_both_sides_are_coalesced() -> None:
 
 @pytest.mark.parametrize("profile", ["cpu", "pocl"])
 def test_not_where_items_run_alone(profile: str) -> None:
-    """Where no warp reads segments together, nothing is to be gained."""
+    """Where no warp reads segments together, nothing has to be turned in local memory."""
     done = lx.loads(CASES["matrix"].text)["f"].tile(limits=PROFILES[profile])
-    assert done.tiled.recipe == "naive"
+    assert done.tiled.recipe == "cache-block"
 
 
 def test_not_without_local_memory() -> None:
