@@ -2,7 +2,7 @@
 
 [copies]
 pieces_from = 8388608      # bytes
-threads = 8
+threads = 12
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ class Copies:
     pieces_from: int = 8192 * KIB
     least_piece: int = 256 * KIB
     piece: int = 2048 * KIB
-    threads: int = 8
+    threads: int = 12
     pin_from: int = 16384 * KIB
     lent_from: int = 64 * KIB
