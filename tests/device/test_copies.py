@@ -213,9 +213,7 @@ int main(void)
         ({"LX_SPARE_BYTES": 399}, "0 0 0"),
     ],
 )
-def test_memory_of_the_device_is_kept(
-    tmp_path: Path, limits: dict[str, int], objects: str
-) -> None:
+def test_memory_of_the_device_is_kept(tmp_path: Path, limits: dict[str, int], objects: str) -> None:
     """For the next call, which needs no other, and not more than that."""
     app = built(tmp_path, KEPT, {**PIECES, **limits}, *SANITIZED)
     done = run_it(app, LOOPXFORM_COPIES="pieces")
