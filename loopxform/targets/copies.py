@@ -22,8 +22,8 @@ class Copies:
     cores of a Xeon does best (docs/performance.md)."""
 
     pieces_from: int = 8192 * KIB
-    least_piece: int = 512 * KIB
-    piece: int = 1024 * KIB
+    least_piece: int = 256 * KIB
+    piece: int = 2048 * KIB
     threads: int = 12
-    pin_from: int = 8192 * KIB
+    pin_from: int = 16384 * KIB
     lent_from: int = 64 * KIB

@@ -182,6 +182,44 @@ def test_several_files(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "6, copies: 8\n", "")
 
 
+KEPT = """
+/* How many objects of OpenCL there are after a call. */
+static long after(int n)
+{
+  static float c[ROOM], d[ROOM];
+  if (n == N ? wrong(read, read + N, 0, 4) : (add(n, read, read, c, d), 0))
+    puts("differs");
+  return failing_live();
+}
+
+int main(void)
+{
+  long kept, again, other;
+  failing_start(1, 0);
+  kept = after(N), again = after(N), other = after(N + 1);
+  printf("%ld %ld %ld\\n", kept - other, again - other, after(N) - other);
+  loopxform_release();
+  return failing_live() != 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limits", "objects"),
+    [
+        ({"LX_SPARE_BYTES": 400}, "8 8 8"),  # of N elements, each with its queue; more make way
+        ({"LX_SPARE_BYTES": 400, "LX_SPARE_TOTAL": 1000}, "4 4 4"),
+        ({"LX_SPARE_BYTES": 400, "LX_SPARES": 3}, "6 6 6"),
+        ({"LX_SPARE_BYTES": 399}, "0 0 0"),
+    ],
+)
+def test_memory_of_the_device_is_kept(tmp_path: Path, limits: dict[str, int], objects: str) -> None:
+    """For the next call, which needs no other, and not more than that."""
+    app = built(tmp_path, KEPT, {**PIECES, **limits}, *SANITIZED)
+    done = run_it(app, LOOPXFORM_COPIES="pieces")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{objects}\n", "")
+
+
 SOME_FAIL = """
 int main(void)
 {

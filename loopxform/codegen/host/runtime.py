@@ -27,7 +27,7 @@ from loopxform.written import LARGEST_SIZE
 TEAM = 8
 """Devices that share launches."""
 
-LAYOUT = 10
+LAYOUT = 11
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
