@@ -134,7 +134,7 @@ class _Finder(Generic[T]):
         """Whether anything of a block was taken."""
         alone = self._alone(block.items)
         tries: list[tuple[tuple[Item, ...], Callable[[], bool]]] = []
-        for is_good, group in groupby(block.items, lambda i: isinstance(alone[i.start], Part)):
+        for is_good, group in groupby(block.items, lambda i: self._group(i, alone[i.start])):
             items = list(group)
             if is_good:
                 meant = self._whole_scop if self._has_scop(block) else _trimmed
@@ -144,6 +144,13 @@ class _Finder(Generic[T]):
                 odd = [i for i in items if self.original.may_loop(i)]
                 tries += [((i,), partial(self._inside, i, alone[i.start])) for i in odd]
         return self._each(tries)
+
+    def _group(self, item: Item, alone: Part | LoopxformError) -> int:
+        """What a statement can be taken together with: a loop that returns is taken alone; 0: it
+        cannot be taken."""
+        if not isinstance(alone, Part):
+            return 0
+        return 1 if self.original.returning(self.owner, item.nodes) is None else 2 + item.start
 
     def _apart(self, items: Sequence[Item], meant: Cut) -> Iterator[tuple[Item, ...]]:
         """What is `meant` of the longest runs of some statements; none of it declares what is used
@@ -244,8 +251,7 @@ class _Finder(Generic[T]):
             return straddles
         try:
             if not region.whole:
-                arguments = self.original.outlined(region).arguments
-                region = replace(region, arguments=arguments)
+                region = self.original.standing(region)
             with budget.within(budget.part(MOST)) as limit:
                 made = self.work(part, region)
                 if limit.exhausted or limit.short:

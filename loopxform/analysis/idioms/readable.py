@@ -47,6 +47,9 @@ class Unknown:
     message: str
     remedy: str
 
+    def __str__(self) -> str:
+        return f"{self.message} ({self.remedy})"
+
 
 def computed(s: Stmt) -> tuple[Expr, ...]:
     """What a statement computes, the operation of an update included."""

@@ -1,0 +1,28 @@
+"""What a loop that returns must be to run on the device: a search, all of whose iterations may be
+asked. What the device does not find out, the host does: it goes on with the loop from there."""
+
+from __future__ import annotations
+
+from loopxform.errors import UnsupportedC
+from loopxform.ir.nodes import For, Function, While
+from loopxform.ir.visit import walk
+from loopxform.prepare.searches import searches_as_reductions
+from loopxform.prepare.while_loops import whole_loops
+from loopxform.targets.target import Limits
+
+
+def require_searched(fn: Function, limits: Limits) -> None:
+    """Raises UnsupportedC where the search that stands for a loop that returns would not be asked
+    of all iterations at the same time."""
+    found = searches_as_reductions(fn, limits.search_parts)
+    if found.fn is not fn:
+        return
+    loops = (s for _, s in walk(whole_loops(fn).body) if isinstance(s, For | While))
+    loc = next((s.origin.loc for s in loops), fn.origin.loc)
+    why = next(iter(found.left.values()), None)
+    reason = "it is no search with a known end" if why is None else why.message
+    help = _HELP if why is None else why.remedy
+    raise UnsupportedC(f"a return leaves the loop: {reason}", loc=loc, code="LX253", help=help)
+
+
+_HELP = "let iterations only look, at elements that all exist, for an i from a number to an end"
