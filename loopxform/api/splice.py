@@ -21,9 +21,9 @@ from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
+from loopxform.api.returning_loops import require_searched
 from loopxform.api.scratch import require_known, require_scratch, with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
-from loopxform.api.returning_loops import require_searched
 from loopxform.api.unspread import unspread
 from loopxform.api.users_words import (
     defined_macros,

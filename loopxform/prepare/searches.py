@@ -59,6 +59,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.prepare.descending_searches import upwards
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -76,6 +77,7 @@ class Found:
 def searches_as_reductions(fn: Function, parts: Sequence[int]) -> Found:
     """Makes a reduction of each search that no loop holds, cut at so many iterations (`parts`, the
     smallest first)."""
+    given, fn = fn, upwards(fn)
     left: dict[Loc, Unknown] = {}
     sought: dict[str, str] = {}
     places = [p for p, s in walk(fn.body) if isinstance(s, For | While)]
@@ -92,7 +94,7 @@ def searches_as_reductions(fn: Function, parts: Sequence[int]) -> Found:
             new = declared(made.body).keys() - declared(fn.body).keys()
             sought |= dict.fromkeys(new, f"the first {found.counter}")
             fn = made
-    return Found(fn, sought, left)
+    return Found(fn if sought else given, sought, left)
 
 
 def _reduced(
@@ -103,7 +105,8 @@ def _reduced(
     start = _start(fn, path, found)
     exits = _at_exit(fn, found)
     once = len(found.exits) + bool(found.conditions) == 1 or _only_leaves(fn, found)
-    if not (found.by_one and once and start is not None and exits is not None):
+    inner = _inner(found)
+    if start is None or exits is None or inner is None or not (found.by_one and once):
         return None
     private = {s.target for s in found.asked if isinstance(s.stmt, Assign)} - {found.counter}
     if not private <= found.flow.declared:
@@ -111,7 +114,7 @@ def _reduced(
         return Unknown(f"each iteration sets '{name}'", "declare it in the loop")
     asked = [e for s in found.asked for e in computed(s.stmt)] if found.exits else []
     over = Range(found.counter, start, found.end)
-    why = _miscounted(fn, found) or unsafe(fn, (*asked, *found.conditions), over)
+    why = _miscounted(fn, found) or unsafe(fn, (*asked, *found.conditions), over, inner)
     return why or _made(fn, path, found, parts, start, exits)
 
 
@@ -123,9 +126,16 @@ def _start(fn: Function, path: Path, found: Search) -> Expr | None:
         return None
     lo = _number(fn, path, lo) or lo
     more = isinstance(loop, For) and loop.sets
-    if more or any(isinstance(s.stmt, For) or _stores(s.stmt) for s in found.asked):
+    return None if more or any(_stores(s.stmt) for s in found.asked) else lo
+
+
+def _inner(found: Search) -> tuple[Range, ...] | None:
+    """What the loops in a search run over; None where that is not plain."""
+    loops = [s.stmt for s in found.asked if isinstance(s.stmt, For)]
+    plain = all(value_of(x.step) == 1 and x.asks is None and not x.sets for x in loops)
+    if not plain or len({found.counter, *(x.var for x in loops)}) <= len(loops):
         return None
-    return lo
+    return tuple(Range(x.var, x.lo, x.hi) for x in loops)
 
 
 def _open(fn: Function, path: Path, found: Search) -> tuple[Expr, ...]:

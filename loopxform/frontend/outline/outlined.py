@@ -252,9 +252,7 @@ class _Outlining:
         pointer = self._fresh(f"{d.name}_out")
         place = self._node(c_ast.UnaryOp, op="*", expr=self._id(pointer))
         local = self._param(d)
-        known = (
-            d.init if begins_as_declared(d, self.whole, self.function, self.variables) else None
-        )
+        known = d.init if begins_as_declared(d, self.whole, self.function, self.variables) else None
         local.init = (clone(known) if known else place) if given else None
         self.before.append(local)
         self.after.append(
