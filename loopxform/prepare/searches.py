@@ -132,7 +132,9 @@ def _start(fn: Function, path: Path, found: Search) -> Expr | None:
 def _inner(found: Search) -> tuple[Range, ...] | None:
     """What the loops in a search run over; None where that is not plain."""
     loops = [s.stmt for s in found.asked if isinstance(s.stmt, For)]
-    plain = all(value_of(x.step) == 1 and x.asks is None and not x.sets for x in loops)
+    plain = all(value_of(x.step) == 1 and not x.sets for x in loops)
+    changing = {s.target for s in found.asked if isinstance(s.stmt, Assign)} - {found.counter}
+    plain = plain and not any(changing & (names(x.lo) | names(x.hi)) for x in loops)
     if not plain or len({found.counter, *(x.var for x in loops)}) <= len(loops):
         return None
     return tuple(Range(x.var, x.lo, x.hi) for x in loops)

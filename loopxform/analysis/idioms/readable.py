@@ -88,7 +88,7 @@ def unsafe(
 def _is_inside(fn: Function, x: Load, ranges: Sequence[Range]) -> bool:
     extents = _extents(fn, x.array)
     return len(extents) == len(x.index) and all(
-        extent is not None and any(_fits(poly(i), poly(extent), r) for r in ranges)
+        extent is not None and _fits(poly(i), poly(extent), ranges)
         for i, extent in zip(x.index, extents)
     )
 
@@ -103,17 +103,17 @@ def _extents(fn: Function, array: str) -> tuple[Expr | None, ...]:
     return tuple(None if e is None or names(e) & changed else e for e in owner.shape)
 
 
-def _fits(subscript: Poly, extent: Poly, over: Range) -> bool:
-    factor, rest = subscript.coefficient(over.var), subscript.without(over.var)
-    if rest + factor * poly(Var(over.var)) != subscript or factor.value not in (-1, 0, 1):
-        return False
-    if not factor.value:
-        return _is_at_least(rest, 0) and _is_at_least(extent - rest, 1)
-    first, behind = poly(over.lo) + rest, poly(over.hi) + rest
-    if factor.value < 0:
-        first, behind = rest - poly(over.hi) + poly(Const(1)), rest - poly(over.lo) + poly(Const(1))
-    return _is_at_least(first, 0) and _is_at_least(extent - behind, 0)
+def _fits(subscript: Poly, extent: Poly, ranges: Sequence[Range]) -> bool:
+    first, behind = _least(subscript, ranges), _least(extent - subscript, ranges)
+    return first is not None and behind is not None and first >= 0 and behind >= 1
 
 
-def _is_at_least(p: Poly, least: int) -> bool:
-    return p.constant is not None and p.constant >= least
+def _least(p: Poly, ranges: Sequence[Range]) -> int | None:
+    """A number below which it does not fall for any values of the counters, the innermost last."""
+    for r in reversed(ranges):
+        factor, rest = p.coefficient(r.var), p.without(r.var)
+        number = factor.value
+        if number is None or rest + factor * poly(Var(r.var)) != p:
+            return None
+        p = rest + factor * (poly(r.lo) if number > 0 else poly(r.hi) - poly(Const(1)))
+    return p.constant

@@ -26,7 +26,7 @@ from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.liveness import Liveness, Use, sequence
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.elements import Element, FixedElements
-from loopxform.frontend.outline.first_values import begins_as_declared, is_literal
+from loopxform.frontend.outline.first_values import begins_with, is_literal
 from loopxform.frontend.outline.own_constants import own_constants, with_numbers
 from loopxform.frontend.outline.removable import marks_scop, require_whole
 from loopxform.frontend.outline.returning import Returning
@@ -252,7 +252,7 @@ class _Outlining:
         pointer = self._fresh(f"{d.name}_out")
         place = self._node(c_ast.UnaryOp, op="*", expr=self._id(pointer))
         local = self._param(d)
-        known = d.init if begins_as_declared(d, self.whole, self.function, self.variables) else None
+        known = begins_with(d, self.whole, self.function, self.variables)
         local.init = (clone(known) if known else place) if given else None
         self.before.append(local)
         self.after.append(

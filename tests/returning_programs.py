@@ -11,6 +11,7 @@ HEAD = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+static int table[4 * 2400];
 """
 MAIN = """
 int main(void)
@@ -30,9 +31,12 @@ int main(void)
         a[at] = key;
         x[at] = where == 2 ? NAN : -1;
       }
+      if (length)
+        table[at * 4 + where % 4] = where < 4 ? 12 : 1;
       printf("%d %d:", n, where);
 CALLS
       printf(" %d %g\\n", row, value);
+      table[length ? at * 4 + where % 4 : 0] = 0;
       free(a), free(b), free(x);
     }
   return 0;
