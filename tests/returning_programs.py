@@ -31,12 +31,12 @@ int main(void)
         a[at] = key;
         x[at] = where == 2 ? NAN : -1;
       }
-      if (length)
-        table[at * 4 + where % 4] = where < 4 ? 12 : 1;
+      if (where < 4 && length)
+        table[at * 4 + where] = 12;
       printf("%d %d:", n, where);
 CALLS
       printf(" %d %g\\n", row, value);
-      table[length ? at * 4 + where % 4 : 0] = 0;
+      memset(table, 0, sizeof table);
       free(a), free(b), free(x);
     }
   return 0;

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from loopxform import budget
 from loopxform.api.dead_branches import without_dead_branches
+from loopxform.api.returning_loops import no_search
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region, marks_scop
@@ -194,7 +195,17 @@ class _Finder(Generic[T]):
         regions = [self.original.region(f"lx_{i.start}", self.owner, [i]) for i in items]
         lowered = self.original.lower(regions)
         made = {i.start: _modelled(lowered[r.name]) for i, r in zip(items, regions)}
-        return {i.start: self._kept(i) or made[i.start] for i in items}
+        return {i.start: self._kept(i) or self._told(i, made[i.start]) for i in items}
+
+    def _told(self, item: Item, alone: Part | LoopxformError) -> Part | LoopxformError:
+        """Of a loop that returns, why it is no search."""
+        if isinstance(alone, Part) or alone.code != "LX011":
+            return alone
+        try:
+            is_returning = self.original.returning(self.owner, item.nodes) is not None
+        except NotModelled:
+            return alone
+        return no_search(self.original.first_loop([item])) if is_returning else alone
 
     def _kept(self, item: Item) -> LoopxformError | None:
         """Why a statement cannot be taken, whatever it says."""

@@ -3,11 +3,13 @@ asked. What the device does not find out, the host does: it goes on with the loo
 
 from __future__ import annotations
 
-from loopxform.errors import UnsupportedC
+from loopxform.errors import LoopxformError, UnsupportedC
+from loopxform.frontend.outline import HIT
 from loopxform.ir.nodes import For, Function, While
 from loopxform.ir.visit import walk
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.while_loops import whole_loops
+from loopxform.source import Loc
 from loopxform.targets.target import Limits
 
 
@@ -20,9 +22,15 @@ def require_searched(fn: Function, limits: Limits) -> None:
     loops = (s for _, s in walk(whole_loops(fn).body) if isinstance(s, For | While))
     loc = next((s.origin.loc for s in loops), fn.origin.loc)
     why = next(iter(found.left.values()), None)
-    reason = "it is no search with a known end" if why is None else why.message
+    reason = _UNKNOWN if why is None else why.message.replace(f"with {HIT}", "with a hit in it")
     help = _HELP if why is None else why.remedy
     raise UnsupportedC(f"a return leaves the loop: {reason}", loc=loc, code="LX253", help=help)
 
 
+def no_search(loc: Loc | None) -> LoopxformError:
+    """Why a loop that returns cannot be read as a search."""
+    return UnsupportedC(f"a return leaves the loop: {_UNKNOWN}", loc=loc, code="LX253", help=_HELP)
+
+
+_UNKNOWN = "it is no search with a known end, which counts by 1"
 _HELP = "let iterations only look, at elements that all exist, for an i from a number to an end"

@@ -17,6 +17,7 @@ from loopxform.api.annotated import considered, require_met, require_read, wishe
 from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.data_calls import inserts, newest, questions, require_places
 from loopxform.api.dead_branches import dead_loops
+from loopxform.api.extents_in_front import with_extents_in_front
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
@@ -172,6 +173,7 @@ def offload_file(
 
     def work(part: Part, region: Region) -> OffloadedRegion:
         if region.returns is not None:
+            part = with_extents_in_front(original, part, region)
             require_searched(part.function, room)
         known = copied_arrays(part.function)
         with told_why(known):

@@ -26,7 +26,11 @@ RESULTS = (
 )
 HEADS = (
     *("for (int i = 0; i < n; i++)", "for (int i = 0; n > i; ++i)", "for (int i = 2; i < n; i++)"),
-    *("for (i = 0; i < n; i++)", "for (i = 1; i <= n - 1; i += 1)", "for (int i = n - 1; i >= 0; i--)"),
+    *(
+        "for (i = 0; i < n; i++)",
+        "for (i = 1; i <= n - 1; i += 1)",
+        "for (int i = n - 1; i >= 0; i--)",
+    ),
     *("for (i = n - 1; i > 0; --i)", "while"),
 )
 BODIES = (
@@ -53,7 +57,9 @@ def function(name: str, rng: random.Random) -> str:
     return (
         f"int {name}(int n, int key, const int a[n], const int b[n], const float x[n], "
         "int (*m)[4], int *row, float *value)\n{ int i = 5, w = 1;\n"
-        f"{loop}\n*value += {rng.choice('wi')}; return i - 100; }}".replace("int (*m)[4]", "const int m[n][4]")
+        f"{loop}\n*value += {rng.choice('wi')}; return i - 100; }}".replace(
+            "int (*m)[4]", "const int m[n][4]"
+        )
     )
 
 

@@ -5,8 +5,10 @@ from loopxform.frontend.outline.data_texts import DataText
 from loopxform.frontend.outline.loops import Loop
 from loopxform.frontend.outline.original import Definition, Original, Part, Region
 from loopxform.frontend.outline.removable import marks_scop
+from loopxform.frontend.outline.returning import HIT
 
 __all__ = [
+    "HIT",
     "Block",
     "DataText",
     "Definition",

@@ -9,7 +9,7 @@ return k;                                    *k_out = k; }
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from pycparser import c_ast
 
@@ -55,7 +55,7 @@ def begins_with(
     """The literal that a number has wherever consecutive statements begin, None where that is not
     known: it is declared so, or set in the same block and left alone from there on."""
     if begins_as_declared(d, region, function, variables):
-        return d.init
+        return cast("c_ast.Node | None", d.init)
     nodes = list(every(function.body))
     if variables.escaping[id(d)] or any(isinstance(x, JUMPS) for x in nodes):
         return None
@@ -63,7 +63,9 @@ def begins_with(
     for item in reversed(in_front(region[0], nodes)):
         if not any(id(x) in sets for x in every(item)):
             continue
-        value = item.rvalue if isinstance(item, c_ast.Assignment) and item.op == "=" else None
+        value: c_ast.Node | None = (
+            item.rvalue if isinstance(item, c_ast.Assignment) and item.op == "=" else None
+        )
         return value if id(item) in sets and is_literal(value) else None
     return None
 

@@ -23,6 +23,7 @@ from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.data_texts import DataText, data_texts, innermost
+from loopxform.frontend.outline.first_values import JUMPS, in_front
 from loopxform.frontend.outline.loops import Loop, is_loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
@@ -297,6 +298,22 @@ class Original:
         returns = self.returning(r.owner, r.nodes)
         resumed = () if returns is None else self._resumed(r, returns)
         return replace(r, arguments=arguments, returns=returns, resumed=resumed)
+
+    def loops_in_front(self, r: Region) -> Iterator[tuple[Function, frozenset[str]]]:
+        """The loops that certainly have run before a region, as functions of their own, and the
+        names of the variables that nothing has set since they began."""
+        variables, nodes = self._variables(r.owner), list(every(r.owner.node.body))
+        if any(isinstance(x, JUMPS) for x in nodes):
+            return
+        for loop in in_front(r.nodes[0], nodes):
+            if not isinstance(loop, c_ast.For) or any(
+                isinstance(x, c_ast.Return) for x in every(loop)
+            ):
+                continue
+            part = self.lower([Region(f"{r.name}_before", r.owner, (loop,), 0, 0)])
+            done = next(iter(part.values()))
+            if isinstance(done, Part):
+                yield done.function, variables.kept_between(loop, r.nodes[0])
 
     def _resumed(self, r: Region, returns: Returning) -> tuple[str, ...]:
         lines = returns.text(self.text[r.start : r.end])

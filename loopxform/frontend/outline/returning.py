@@ -31,7 +31,7 @@ from loopxform.records import record
 _make = cast(Any, c_ast)
 AT = "lx_at"
 """Where the host goes on, in a variable of its own where the header declares the counter."""
-_HIT = "lx_hit"
+HIT = "lx_hit"
 """Whether a loop inside has come to a return."""
 
 Loop: TypeAlias = c_ast.For | c_ast.While
@@ -163,7 +163,7 @@ class _Exits:
                 yield out
                 if not inside:
                     left = _make.Break(coord=s.coord)
-                    yield _make.If(build.name(_HIT, s), left, None, coord=s.coord)
+                    yield _make.If(build.name(HIT, s), left, None, coord=s.coord)
             case c_ast.Break():
                 yield s
             case _ if any(isinstance(x, c_ast.Return) for x in every(s)):
@@ -186,7 +186,7 @@ class _Exits:
         if not inside:
             return cast(c_ast.Node, _make.Break(coord=s.coord))
         one = build.number(1, s)
-        return cast(c_ast.Node, _make.Assignment("=", build.name(_HIT, s), one, coord=s.coord))
+        return cast(c_ast.Node, _make.Assignment("=", build.name(HIT, s), one, coord=s.coord))
 
 
 class _Stuck(Exception):
@@ -220,10 +220,10 @@ def _block(items: list[c_ast.Node], at: c_ast.Node) -> c_ast.Node:
 
 def _flag(loop: Loop) -> c_ast.Node:
     kind = _make.IdentifierType(["int"], coord=loop.coord)
-    type = _make.TypeDecl(_HIT, [], None, kind, coord=loop.coord)
+    type = _make.TypeDecl(HIT, [], None, kind, coord=loop.coord)
     empty: dict[str, Any] = {n: [] for n in ("quals", "align", "storage", "funcspec")}
     made = _make.Decl(
-        _HIT, type=type, init=build.number(0, loop), bitsize=None, coord=loop.coord, **empty
+        HIT, type=type, init=build.number(0, loop), bitsize=None, coord=loop.coord, **empty
     )
     return cast(c_ast.Node, made)
 
@@ -263,7 +263,7 @@ class _Own:
             decl = self.variables.meant.get(id(target))
             if decl is self.counter:
                 steps += 1
-            elif not (target.__class__ is c_ast.ID and target.name == _HIT):
+            elif not (target.__class__ is c_ast.ID and target.name == HIT):
                 self._require_own(target, decl)
         if steps != 1:
             help = f"step '{self.counter.name}' once, at the end of each iteration"
