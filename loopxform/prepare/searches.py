@@ -243,7 +243,7 @@ def _beside(fn: Function, place: Path) -> tuple[Stmt, ...]:
     branch = enclosing(fn, place)[-2]
     assert isinstance(branch, If)
     body = branch.then if place[-1] >= 0 else branch.orelse
-    return tuple(s for s in body if not isinstance(s, Opaque))
+    return tuple(s for s in body if not (isinstance(s, Opaque) and (s.is_break or s.is_return)))
 
 
 def _returns(found: Search) -> bool:

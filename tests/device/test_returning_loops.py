@@ -144,6 +144,47 @@ def test_as_the_c_program(tmp_path: Path, parts: tuple[int, ...]) -> None:
     assert sum("on the device" in x for x in said) > 20 * len(names), said
 
 
+STAYS = """#include <stdio.h>
+#include <stdlib.h>
+static void bump(int n, int a[n]) { for (int i = 0; i < n; i++) a[i] = a[i] * 2 + i; }
+static int find(int n, int a[n], int key, int *sum)
+{
+  for (int i = 0; i < n; i++)
+    if (a[i] == key) {
+      *sum += a[i];
+      a[i] = -5;
+      return i;
+    }
+  return -1;
+}
+int main(void)
+{
+  int sum = 0, *a = calloc(1000, sizeof *a);
+#pragma loopxform enter data copyin(a[0:1000])
+  bump(1000, a);
+  printf("%d\\n", find(1000, a, 500, &sum));
+  bump(1000, a);
+  printf("%d\\n", find(1000, a, 490, &sum));
+  printf("%d\\n", find(1000, a, 490, &sum));
+#pragma loopxform exit data copyout(a[0:1000])
+  printf("%d %d %d\\n", sum, a[500], a[245]);
+  free(a);
+  return 0;
+}
+"""
+
+
+@pytest.mark.opencl_sdk
+def test_arrays_that_stay_on_the_device_come_home(tmp_path: Path) -> None:
+    """The host goes on with what kernels have left there, and they with what it sets."""
+    require_opencl()
+    source = tmp_path / "stays.c"
+    source.write_text(STAYS)
+    done = lx.load(source).offload("bump", "find")
+    said = assert_file_prints_the_same(source, done, sanitized=True)
+    assert sum("bytes to the host" in x for x in said) == 2, said
+
+
 SEARCHES = ["place", "is_less", "matrix", "last"]
 
 

@@ -94,7 +94,7 @@ class Original:
         self._known: dict[str, Variables] = {}
         self._asides: dict[str, Mapping[int, InputError]] = {}
         self._unlike: dict[str, Odd] = {}
-        self._returning: dict[int, Returning | None] = {}
+        self._returning: dict[tuple[int, int], Returning | None] = {}
         self._sized = frozenset[str]()
 
     @cached_property
@@ -287,10 +287,10 @@ class Original:
 
     def returning(self, owner: Definition, nodes: Nodes) -> Returning | None:
         """The loop that statements are, where it returns. Raises NotModelled."""
-        first = id(nodes[0])
-        if first not in self._returning:
-            self._returning[first] = returning(nodes, self._variables(owner))
-        return self._returning[first]
+        key = (id(nodes[0]), len(nodes))
+        if key not in self._returning:
+            self._returning[key] = returning(nodes, self._variables(owner))
+        return self._returning[key]
 
     def standing(self, r: Region) -> Region:
         """The region with what stands for it in the text. Raises NotModelled."""

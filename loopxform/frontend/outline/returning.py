@@ -107,7 +107,7 @@ def returning(region: Sequence[c_ast.Node], variables: Variables) -> Returning |
     if len(region) != 1 or not isinstance(region[0], Loop):
         return None
     loop = region[0]
-    if not any(isinstance(x, c_ast.Return) for x in every(loop)):
+    if not any(isinstance(x, c_ast.Return) for x in every(loop)) or {AT, HIT} & variables.names:
         return None
     made = _Exits(loop).made()
     if made is None:
