@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopxform.analysis.extent import Extent, explain
-from loopxform.frontend.outline import Original, Part, Region
+from loopxform.frontend.outline import Original, Part, Region, loops_in_front
 from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Bin, Const, Expr, Param, Var
 from loopxform.ir.visit import names
@@ -42,7 +42,7 @@ def _ends(
     original: Original, region: Region, arrays: set[str], numbers: set[str]
 ) -> Iterator[tuple[str, Expr, tuple[Expr, ...]]]:
     """Of some arrays the ends, and what the host has to ask for them to be there."""
-    for before, kept in original.loops_in_front(region):
+    for before, kept in loops_in_front(original, region):
         own = {p.name for p in before.params if p.shape == (None,) and not p.pointer}
         for name in sorted(arrays & own & kept):
             extent = explain(before, name)

@@ -17,12 +17,11 @@ from loopxform.api.annotated import considered, require_met, require_read, wishe
 from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.data_calls import inserts, newest, questions, require_places
 from loopxform.api.dead_branches import dead_loops
-from loopxform.api.extents_in_front import with_extents_in_front
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
-from loopxform.api.returning_loops import require_searched
+from loopxform.api.returning_loops import begin_of, require_searched, searched
 from loopxform.api.scratch import require_known, require_scratch, with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
@@ -172,9 +171,7 @@ def offload_file(
         return configured(original, events, owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
-        if region.returns is not None:
-            part = with_extents_in_front(original, part, region)
-            require_searched(part.function, room)
+        part = searched(original, part, region, room)
         known = copied_arrays(part.function)
         with told_why(known):
             return mapped(part, region, known)
@@ -357,12 +354,7 @@ def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list
     """What stands around the loops of a region; `timed` is a declaration of the host's own."""
     r = x.region
     given = [newest(a) for a in r.arguments] if timed else r.arguments
-    call = f"lx_try_{r.name}({', '.join(given)})"
-    head: tuple[str, ...] = (f"{{ if (!{call}) {{{timed}",)
-    if r.returns is not None:
-        home = f"lx_touch_all({int(r.returns.may_write)}); " if timed else ""
-        begin = f"{{ {r.returns.declaration}if ({call}) {{ {home}"
-        head = (begin, *r.resumed, f"}} else {{{timed}")
+    head = begin_of(r, f"lx_try_{r.name}({', '.join(given)})", timed)
     return [Insert(start, head), Insert(end, ("}}",), closes=True)]
 
 

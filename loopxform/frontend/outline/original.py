@@ -23,7 +23,6 @@ from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
 from loopxform.frontend.outline.data_texts import DataText, data_texts, innermost
-from loopxform.frontend.outline.first_values import JUMPS, in_front
 from loopxform.frontend.outline.loops import Loop, is_loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
@@ -268,7 +267,7 @@ class Original:
 
     def outlined(self, r: Region) -> Outlined:
         """Raises NotModelled."""
-        variables = self._variables(r.owner)
+        variables = self.variables(r.owner)
         strict = self._strict_aliasing
         returns = self.returning(r.owner, r.nodes)
         if returns is not None:
@@ -289,7 +288,7 @@ class Original:
         """The loop that statements are, where it returns. Raises NotModelled."""
         key = (id(nodes[0]), len(nodes))
         if key not in self._returning:
-            self._returning[key] = returning(nodes, self._variables(owner))
+            self._returning[key] = returning(nodes, self.variables(owner))
         return self._returning[key]
 
     def standing(self, r: Region) -> Region:
@@ -298,22 +297,6 @@ class Original:
         returns = self.returning(r.owner, r.nodes)
         resumed = () if returns is None else self._resumed(r, returns)
         return replace(r, arguments=arguments, returns=returns, resumed=resumed)
-
-    def loops_in_front(self, r: Region) -> Iterator[tuple[Function, frozenset[str]]]:
-        """The loops that certainly have run before a region, as functions of their own, and the
-        names of the variables that nothing has set since they began."""
-        variables, nodes = self._variables(r.owner), list(every(r.owner.node.body))
-        if any(isinstance(x, JUMPS) for x in nodes):
-            return
-        for loop in in_front(r.nodes[0], nodes):
-            if not isinstance(loop, c_ast.For) or any(
-                isinstance(x, c_ast.Return) for x in every(loop)
-            ):
-                continue
-            part = self.lower([Region(f"{r.name}_before", r.owner, (loop,), 0, 0)])
-            done = next(iter(part.values()))
-            if isinstance(done, Part):
-                yield done.function, variables.kept_between(loop, r.nodes[0])
 
     def _resumed(self, r: Region, returns: Returning) -> tuple[str, ...]:
         lines = returns.text(self.text[r.start : r.end])
@@ -341,7 +324,7 @@ class Original:
     def runs(self, owner: Definition, items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
         """The longest runs of consecutive statements which declare nothing that is used after
         them."""
-        meant = self._variables(owner).meant
+        meant = self.variables(owner).meant
         inside = {id(x) for i in items for n in i.nodes for x in every(n)}
         outside = {id(d) for x, d in meant.items() if x not in inside}
         for k, item in reversed(list(enumerate(items))):
@@ -468,7 +451,8 @@ class Original:
             if isinstance(node, c_ast.FuncDef) and self._places.file(node.decl.coord) == 1:
                 yield node
 
-    def _variables(self, d: Definition) -> Variables:
+    def variables(self, d: Definition) -> Variables:
+        """Those of a function."""
         if d.name not in self._known:
             fresh = frozenset(map(id, fresh_statics(d.node, self._is_harmless)))
             self._known[d.name] = Variables(d.node, self._types, fresh)
