@@ -57,9 +57,9 @@ class Returning:
         """The declaration of the host's own variable."""
         if not self.is_own:
             return None
-        out = cast(Any, _renamed(self.counter))
-        out.init = build.number(0, self.loop)
-        return cast(c_ast.Node, out)
+        declaration = cast(Any, _renamed(self.counter))
+        declaration.init = build.number(0, self.loop)
+        return cast(c_ast.Node, declaration)
 
     @property
     def may_write(self) -> bool:
@@ -71,20 +71,24 @@ class Returning:
     @property
     def resumed(self) -> c_ast.Node:
         """The loop of the host, from there on."""
-        out = cast(Any, shallow(self.loop))
+        rest = cast(Any, shallow(self.loop))
         if self.is_own:
             first = cast(Any, shallow(self.counter))
             first.init = build.name(AT, self.loop)
-            out.init = shallow(cast(c_ast.For, self.loop).init)
-            out.init.decls = [first]
+            rest.init = shallow(cast(c_ast.For, self.loop).init)
+            rest.init.decls = [first]
         elif isinstance(self.loop, c_ast.For):
-            out.init = None
-        return cast(c_ast.Node, out)
+            rest.init = None
+        return cast(c_ast.Node, rest)
 
     def text(self, own: str) -> tuple[str, ...] | None:
-        """The lines of the resumed loop; `own` is the user's text of the loop, without comments.
-        None where macros hide the header, or directives stand in it."""
-        own = own.strip()
+        """The lines of the resumed loop; `own` is the user's text of the loop, a character for each
+        byte, without comments. None where macros hide the header, directives stand in it, or bytes
+        that are no UTF-8."""
+        try:
+            own = own.strip().encode("latin-1").decode()
+        except UnicodeDecodeError:
+            return None
         head = re.match(r"for\s*\(" if isinstance(self.loop, c_ast.For) else r"while\b", own)
         if head is None or "#" in own or "\\\n" in own:
             return None
@@ -109,13 +113,13 @@ def returning(region: Sequence[c_ast.Node], variables: Variables) -> Returning |
     loop = region[0]
     if not any(isinstance(x, c_ast.Return) for x in every(loop)) or {AT, HIT} & variables.names:
         return None
-    made = _Exits(loop).made()
-    if made is None:
+    body = _Exits(loop).body()
+    if body is None:
         return None
-    counter = _counter(loop, made, variables)
+    counter = _counter(loop, body, variables)
     if counter is None:
         raise _counted(loop)
-    own = _Own(loop, made, counter, variables)
+    own = _Own(loop, body, counter, variables)
     own.require()
     return Returning(loop, own.search(), counter, own.is_own)
 
@@ -126,7 +130,7 @@ class _Exits:
     def __init__(self, loop: Loop) -> None:
         self.loop, self.has_nested = loop, False
 
-    def made(self) -> c_ast.Node | None:
+    def body(self) -> c_ast.Node | None:
         """None where jumps leave the loop in other ways."""
         jumps = c_ast.Goto | c_ast.Label
         if any(isinstance(x, jumps) for x in every(self.loop)):
@@ -158,9 +162,9 @@ class _Exits:
                 yield self._branch(s, inside=inside)
             case c_ast.For() if any(isinstance(x, c_ast.Return) for x in every(s)):
                 self.has_nested = True
-                out = cast(Any, shallow(s))
-                out.stmt = _block(self._items(statements(s.stmt), inside=True), s.stmt)
-                yield out
+                inner = cast(Any, shallow(s))
+                inner.stmt = _block(self._items(statements(s.stmt), inside=True), s.stmt)
+                yield inner
                 if not inside:
                     left = _make.Break(coord=s.coord)
                     yield _make.If(build.name(HIT, s), left, None, coord=s.coord)
@@ -174,13 +178,13 @@ class _Exits:
     def _branch(self, s: c_ast.Node, *, inside: bool) -> c_ast.Node:
         if isinstance(s, c_ast.Compound):
             return _block(self._items(statements(s), inside=inside), s)
-        out = cast(Any, shallow(s))
+        branches = cast(Any, shallow(s))
         for slot in ("iftrue", "iffalse"):
             body = getattr(s, slot)
             if body is not None:
                 items = self._items(statements(body), inside=inside)
-                setattr(out, slot, items[0] if len(items) == 1 else _block(items, body))
-        return cast(c_ast.Node, out)
+                setattr(branches, slot, items[0] if len(items) == 1 else _block(items, body))
+        return cast(c_ast.Node, branches)
 
     def _hit(self, s: c_ast.Node, *, inside: bool) -> c_ast.Node:
         if not inside:
@@ -222,10 +226,10 @@ def _flag(loop: Loop) -> c_ast.Node:
     kind = _make.IdentifierType(["int"], coord=loop.coord)
     type = _make.TypeDecl(HIT, [], None, kind, coord=loop.coord)
     empty: dict[str, Any] = {n: [] for n in ("quals", "align", "storage", "funcspec")}
-    made = _make.Decl(
+    flag = _make.Decl(
         HIT, type=type, init=build.number(0, loop), bitsize=None, coord=loop.coord, **empty
     )
-    return cast(c_ast.Node, made)
+    return cast(c_ast.Node, flag)
 
 
 def _counter(loop: Loop, body: c_ast.Node, variables: Variables) -> c_ast.Decl | None:
@@ -316,13 +320,13 @@ class _Own:
 
     def search(self) -> c_ast.Node:
         """The loop of the device, whose counter is declared in front of it."""
-        out = cast(Any, shallow(self.loop))
-        out.stmt = _block([*self.private, *statements(self.body)], self.loop.stmt)
+        search = cast(Any, shallow(self.loop))
+        search.stmt = _block([*self.private, *statements(self.body)], self.loop.stmt)
         if self.is_own:
             at = build.name(self.counter.name, self.loop)
             self.variables.meant[id(at)] = self.counter
-            out.init = _make.Assignment("=", at, self.counter.init, coord=self.loop.coord)
-        return cast(c_ast.Node, out)
+            search.init = _make.Assignment("=", at, self.counter.init, coord=self.loop.coord)
+        return cast(c_ast.Node, search)
 
 
 def _counted(loop: Loop) -> NotModelled:
@@ -341,8 +345,8 @@ def _end_of_start(text: str, at: int) -> int:
 
 
 def _renamed(d: c_ast.Decl) -> c_ast.Node:
-    out = cast(Any, shallow(d))
-    out.name, out.type = AT, shallow(d.type)
-    out.type.declname = AT
-    out.storage = []
-    return cast(c_ast.Node, out)
+    other = cast(Any, shallow(d))
+    other.name, other.type = AT, shallow(d.type)
+    other.type.declname = AT
+    other.storage = []
+    return cast(c_ast.Node, other)
