@@ -135,9 +135,10 @@ def _inner(found: Search) -> tuple[Range, ...] | None:
     plain = all(value_of(x.step) == 1 and not x.sets for x in loops)
     changing = {s.target for s in found.asked if isinstance(s.stmt, Assign)} - {found.counter}
     plain = plain and not any(changing & (names(x.lo) | names(x.hi)) for x in loops)
-    if not plain or len({found.counter, *(x.var for x in loops)}) <= len(loops):
+    ranges = dict.fromkeys(Range(x.var, x.lo, x.hi) for x in loops)
+    if not plain or len({found.counter, *(r.var for r in ranges)}) <= len(ranges):
         return None
-    return tuple(Range(x.var, x.lo, x.hi) for x in loops)
+    return tuple(ranges)
 
 
 def _open(fn: Function, path: Path, found: Search) -> tuple[Expr, ...]:
