@@ -233,6 +233,10 @@ CODES: dict[str, str] = {
     "that says nothing meaningful, or stands where it cannot; docs/data.md.",
     "LX256": "Host and device each have an array, and an update is missing between them: the other "
     "side reads what is out of date (a warning).",
+    "LX249": "A loop that a return leaves, and that another loop cannot go on with in the middle: "
+    "iterations before set something, or it does not count with one integer.",
+    "LX253": "A loop that a return leaves, and that is no search all of whose iterations may be "
+    "asked at the same time.",
     "LX257": "A data region that a jump leaves, or a data directive that cannot be written as "
     "calls; of a loop that stays on the host, that such a directive stands in it.",
     # OpenMP: what a pragma claims is wrong

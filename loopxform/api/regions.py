@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from loopxform import budget
 from loopxform.api.dead_branches import without_dead_branches
+from loopxform.api.returning_loops import no_search
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.outline import Block, Definition, Item, Original, Part, Region, marks_scop
@@ -134,7 +135,7 @@ class _Finder(Generic[T]):
         """Whether anything of a block was taken."""
         alone = self._alone(block.items)
         tries: list[tuple[tuple[Item, ...], Callable[[], bool]]] = []
-        for is_good, group in groupby(block.items, lambda i: isinstance(alone[i.start], Part)):
+        for is_good, group in groupby(block.items, lambda i: self._group(i, alone[i.start])):
             items = list(group)
             if is_good:
                 meant = self._whole_scop if self._has_scop(block) else _trimmed
@@ -144,6 +145,13 @@ class _Finder(Generic[T]):
                 odd = [i for i in items if self.original.may_loop(i)]
                 tries += [((i,), partial(self._inside, i, alone[i.start])) for i in odd]
         return self._each(tries)
+
+    def _group(self, item: Item, alone: Part | LoopxformError) -> int:
+        """What a statement can be taken together with: a loop that returns is taken alone; 0: it
+        cannot be taken."""
+        if not isinstance(alone, Part):
+            return 0
+        return 1 if self.original.returning(self.owner, item.nodes) is None else 2 + item.start
 
     def _apart(self, items: Sequence[Item], meant: Cut) -> Iterator[tuple[Item, ...]]:
         """What is `meant` of the longest runs of some statements; none of it declares what is used
@@ -187,7 +195,17 @@ class _Finder(Generic[T]):
         regions = [self.original.region(f"lx_{i.start}", self.owner, [i]) for i in items]
         lowered = self.original.lower(regions)
         made = {i.start: _modelled(lowered[r.name]) for i, r in zip(items, regions)}
-        return {i.start: self._kept(i) or made[i.start] for i in items}
+        return {i.start: self._kept(i) or self._told(i, made[i.start]) for i in items}
+
+    def _told(self, item: Item, alone: Part | LoopxformError) -> Part | LoopxformError:
+        """Of a loop that returns, why it is no search."""
+        if isinstance(alone, Part) or alone.code != "LX011":
+            return alone
+        try:
+            is_returning = self.original.returning(self.owner, item.nodes) is not None
+        except NotModelled:
+            return alone
+        return no_search(self.original.first_loop([item])) if is_returning else alone
 
     def _kept(self, item: Item) -> LoopxformError | None:
         """Why a statement cannot be taken, whatever it says."""
@@ -244,8 +262,7 @@ class _Finder(Generic[T]):
             return straddles
         try:
             if not region.whole:
-                arguments = self.original.outlined(region).arguments
-                region = replace(region, arguments=arguments)
+                region = self.original.standing(region)
             with budget.within(budget.part(MOST)) as limit:
                 made = self.work(part, region)
                 if limit.exhausted or limit.short:

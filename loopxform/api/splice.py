@@ -21,6 +21,7 @@ from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, above, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
 from loopxform.api.regions import find
+from loopxform.api.returning_loops import begin_of, require_searched, searched
 from loopxform.api.scratch import require_known, require_scratch, with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
@@ -170,12 +171,15 @@ def offload_file(
         return configured(original, events, owner)
 
     def work(part: Part, region: Region) -> OffloadedRegion:
+        part = searched(original, part, region, room)
         known = copied_arrays(part.function)
         with told_why(known):
             return mapped(part, region, known)
 
     def mapped(part: Part, region: Region, known: Inspected) -> OffloadedRegion:
         fn = with_scratch(known.fn, scratch if region.whole else ())
+        if region.returns is not None:
+            require_searched(fn, room)
         own = SourceRoutine(_with(file, part), fn)
         found = tuned.get(region.owner.name) if region.whole and not sizes else None
         if found is not None and not _is_one_nest(region, fn):
@@ -350,8 +354,8 @@ def _wrapping(x: OffloadedRegion, start: int, end: int, timed: str = "") -> list
     """What stands around the loops of a region; `timed` is a declaration of the host's own."""
     r = x.region
     given = [newest(a) for a in r.arguments] if timed else r.arguments
-    head = f"{{ if (!lx_try_{r.name}({', '.join(given)})) {{{timed}"
-    return [Insert(start, (head,)), Insert(end, ("}}",), closes=True)]
+    head = begin_of(r, f"lx_try_{r.name}({', '.join(given)})", timed)
+    return [Insert(start, head), Insert(end, ("}}",), closes=True)]
 
 
 def _proven(made: OffloadedFile) -> OffloadedFile:

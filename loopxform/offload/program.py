@@ -112,7 +112,7 @@ def offload(
         program = Program(derivation, options, limits.costs, fp, limits, alone=alone)
         program.fused = dict(fused)
         program.sought |= searched.sought
-        program.searches |= searched.left
+        program.searches |= {loc: str(why) for loc, why in searched.left.items()}
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
         return _mapped(program, given, limits, asked)

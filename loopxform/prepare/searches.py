@@ -59,6 +59,7 @@ from loopxform.ir.visit import (
     walk,
     writes,
 )
+from loopxform.prepare.descending_searches import upwards
 from loopxform.records import record
 from loopxform.source import Loc
 
@@ -70,13 +71,14 @@ class Found:
 
     fn: Function
     sought: dict[str, str]
-    left: dict[Loc, str]
+    left: dict[Loc, Unknown]
 
 
 def searches_as_reductions(fn: Function, parts: Sequence[int]) -> Found:
     """Makes a reduction of each search that no loop holds, cut at so many iterations (`parts`, the
     smallest first)."""
-    left: dict[Loc, str] = {}
+    given, fn = fn, upwards(fn)
+    left: dict[Loc, Unknown] = {}
     sought: dict[str, str] = {}
     places = [p for p, s in walk(fn.body) if isinstance(s, For | While)]
     for path in reversed(places):
@@ -87,12 +89,12 @@ def searches_as_reductions(fn: Function, parts: Sequence[int]) -> Found:
         if isinstance(made, Unknown):
             loc = at(fn, path).origin.loc
             if loc is not None and found is not None:
-                left[loc] = f"{found.idiom}, but {made.message} ({made.remedy})"
+                left[loc] = replace(made, message=f"{found.idiom}, but {made.message}")
         elif made is not None and found is not None:
             new = declared(made.body).keys() - declared(fn.body).keys()
             sought |= dict.fromkeys(new, f"the first {found.counter}")
             fn = made
-    return Found(fn, sought, left)
+    return Found(fn if sought else given, sought, left)
 
 
 def _reduced(
@@ -102,8 +104,9 @@ def _reduced(
     written here."""
     start = _start(fn, path, found)
     exits = _at_exit(fn, found)
-    once = len(found.exits) + bool(found.conditions) == 1
-    if not (found.by_one and once and start is not None and exits is not None):
+    once = len(found.exits) + bool(found.conditions) == 1 or _only_leaves(fn, found)
+    inner = _inner(found)
+    if start is None or exits is None or inner is None or not (found.by_one and once):
         return None
     private = {s.target for s in found.asked if isinstance(s.stmt, Assign)} - {found.counter}
     if not private <= found.flow.declared:
@@ -111,7 +114,7 @@ def _reduced(
         return Unknown(f"each iteration sets '{name}'", "declare it in the loop")
     asked = [e for s in found.asked for e in computed(s.stmt)] if found.exits else []
     over = Range(found.counter, start, found.end)
-    why = _miscounted(fn, found) or unsafe(fn, (*asked, *found.conditions), over)
+    why = _miscounted(fn, found) or unsafe(fn, (*asked, *found.conditions), over, inner)
     return why or _made(fn, path, found, parts, start, exits)
 
 
@@ -121,10 +124,21 @@ def _start(fn: Function, path: Path, found: Search) -> Expr | None:
     lo = loop.lo if isinstance(loop, For) else _set_before(fn, path, found.counter, directly=True)
     if lo is None or found.counter in names(lo) or not _end(fn, found).is_integer:
         return None
+    lo = _number(fn, path, lo) or lo
     more = isinstance(loop, For) and loop.sets
-    if more or any(isinstance(s.stmt, For) or _stores(s.stmt) for s in found.asked):
+    return None if more or any(_stores(s.stmt) for s in found.asked) else lo
+
+
+def _inner(found: Search) -> tuple[Range, ...] | None:
+    """What the loops in a search run over; None where that is not plain."""
+    loops = [s.stmt for s in found.asked if isinstance(s.stmt, For)]
+    plain = all(value_of(x.step) == 1 and not x.sets for x in loops)
+    changing = {s.target for s in found.asked if isinstance(s.stmt, Assign)} - {found.counter}
+    plain = plain and not any(changing & (names(x.lo) | names(x.hi)) for x in loops)
+    ranges = dict.fromkeys(Range(x.var, x.lo, x.hi) for x in loops)
+    if not plain or len({found.counter, *(r.var for r in ranges)}) <= len(ranges):
         return None
-    return lo
+    return tuple(ranges)
 
 
 def _open(fn: Function, path: Path, found: Search) -> tuple[Expr, ...]:
@@ -171,6 +185,13 @@ def _own(fn: Function, found: Search) -> Scalar:
 
 def _set_before(fn: Function, path: Path, name: str, *, directly: bool = False) -> Expr | None:
     """The value that the statements in front of a loop leave in a scalar."""
+    place = _setting(fn, path, name, directly=directly)
+    s = None if place is None else at(fn, place)
+    return s.value if isinstance(s, Assign) else None
+
+
+def _setting(fn: Function, path: Path, name: str, *, directly: bool = False) -> Path | None:
+    """The assignment in front of a place that leaves its value in a scalar."""
     *outer, n = path
     before = range(n - 1, -1, -1) if n >= 0 else range(n + 1, 0)
     for k in list(before)[:1] if directly else before:
@@ -179,8 +200,21 @@ def _set_before(fn: Function, path: Path, name: str, *, directly: bool = False) 
             return None
         if name in writes((s,)):
             own = isinstance(s, Assign) and not s.op and s.target == Var(name)
-            return s.value if own and isinstance(s, Assign) else None
+            return (*outer, k) if own else None
     return None
+
+
+def _number(fn: Function, path: Path, e: Expr) -> Expr | None:
+    """The number that a scalar has in front of a loop, where assignments there say so."""
+    match e:
+        case Const():
+            return e
+        case Var(name) if (place := _setting(fn, path, name)) is not None:
+            s, type = at(fn, place), symbols(fn)[name]
+            value = _number(fn, place, s.value) if isinstance(s, Assign) else None
+            return None if value is None or kept_value(value, type) is None else value
+        case _:
+            return None
 
 
 def _at_exit(fn: Function, found: Search) -> tuple[Stmt, ...] | None:
@@ -188,11 +222,7 @@ def _at_exit(fn: Function, found: Search) -> tuple[Stmt, ...] | None:
     if not found.exits:
         return ()
     place = found.exits[0].path
-    n = place[-1]
-    around = enclosing(fn, place)
-    branch = around[-2]
-    assert isinstance(branch, If)
-    body = tuple(s for s in (branch.then if n >= 0 else branch.orelse) if not isinstance(s, Opaque))
+    body = _beside(fn, place)
     if _returns(found) or found.counter in writes(body):
         return None
     if any(not isinstance(s, Assign | If | Decl) for _, s in walk(body)):
@@ -200,6 +230,21 @@ def _at_exit(fn: Function, found: Search) -> tuple[Stmt, ...] | None:
     if not reads(body) & found.flow.declared:
         return body
     return (*_leading(found.flow.loop.body, tuple(place[len(found.flow.path) :])), *body)
+
+
+def _only_leaves(fn: Function, found: Search) -> bool:
+    """Whether each way out does nothing but leave the loop."""
+    return bool(found.exits) and all(
+        isinstance(s.stmt, Opaque) and not _beside(fn, s.path) for s in found.exits
+    )
+
+
+def _beside(fn: Function, place: Path) -> tuple[Stmt, ...]:
+    """The statements of a branch that a jump is in, but for jumps."""
+    branch = enclosing(fn, place)[-2]
+    assert isinstance(branch, If)
+    body = branch.then if place[-1] >= 0 else branch.orelse
+    return tuple(s for s in body if not (isinstance(s, Opaque) and (s.is_break or s.is_return)))
 
 
 def _returns(found: Search) -> bool:
@@ -232,16 +277,17 @@ def _made(
     opened = _open(fn, path, found)
     hit = (If(Bin("<", Var(counter), Var(first)), (least,), origin=origin),)
     hit = (If(_all(opened), hit, origin=origin),) if opened else hit
-    if found.exits:
-        place = found.exits[0].path[len(found.flow.path) :]
-        body = _replaced(loop.body, place, hit)
-        body = body if isinstance(loop, For) else body[:-1]
-    else:
-        body = (If(Un("!", _all(found.conditions)), hit, origin=origin),)
+    body = loop.body if isinstance(loop, For) else loop.body[:-1]
+    for s in found.exits:
+        body = _replaced(body, s.path[len(found.flow.path) :], hit)
+    if not found.exits:
+        body = ()
+    if found.conditions:
+        body = (If(Un("!", _all(found.conditions)), hit, orelse=body, origin=origin),)
     body = rename(body, {found.counter: counter})
     if isinstance(loop, For):
         asks = None if loop.asks is None else substitute(loop.asks, {loop.var: Var(counter)})
-        over = replace(loop, var=counter, body=body, live_out=False, asks=asks)
+        over = replace(loop, var=counter, lo=start, body=body, live_out=False, asks=asks)
     else:
         over = For(counter, start, found.end, Const(1), body, type=type, origin=origin)
     begin = Assign(Var(first), found.end, label="S", origin=origin)

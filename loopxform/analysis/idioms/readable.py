@@ -8,7 +8,7 @@ inside of declared extents, nothing is divided by what may be 0, no function of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from loopxform.ir.affine import Poly, poly, value_of
@@ -47,6 +47,9 @@ class Unknown:
     message: str
     remedy: str
 
+    def __str__(self) -> str:
+        return f"{self.message} ({self.remedy})"
+
 
 def computed(s: Stmt) -> tuple[Expr, ...]:
     """What a statement computes, the operation of an update included."""
@@ -55,8 +58,11 @@ def computed(s: Stmt) -> tuple[Expr, ...]:
     return stmt_exprs(s)
 
 
-def unsafe(fn: Function, asked: Iterable[Expr], over: Range) -> Unknown | None:
-    """What may go wrong where expressions are computed for all values of a counter."""
+def unsafe(
+    fn: Function, asked: Iterable[Expr], over: Range, inner: Sequence[Range] = ()
+) -> Unknown | None:
+    """What may go wrong where expressions are computed for all values of a counter, those in loops
+    inside for all of theirs (`inner`, of other variables each)."""
     types = symbols(fn)
     for e in asked:
         for x in walk_expr(e):
@@ -67,8 +73,9 @@ def unsafe(fn: Function, asked: Iterable[Expr], over: Range) -> Unknown | None:
                 case Call(name, _, type) if type is not None:
                     text = f"'{name}' is called for iterations that C does not run"
                     return Unknown(text, "write what it computes into the condition")
-                case Load() if not _is_inside(fn, x, over):
-                    if value_of(over.lo) is None and _is_inside(fn, x, replace(over, lo=Const(0))):
+                case Load() if not _is_inside(fn, x, (over, *inner)):
+                    begun = replace(over, lo=Const(0))
+                    if value_of(over.lo) is None and _is_inside(fn, x, (begun, *inner)):
                         text = f"it is not known where {over.var} begins"
                         return Unknown(text, f"begin with a number: for ({over.var} = 0; ...)")
                     text = f"it is not known that {expr_text(x)} is there in all iterations"
@@ -78,10 +85,10 @@ def unsafe(fn: Function, asked: Iterable[Expr], over: Range) -> Unknown | None:
     return None
 
 
-def _is_inside(fn: Function, x: Load, over: Range) -> bool:
+def _is_inside(fn: Function, x: Load, ranges: Sequence[Range]) -> bool:
     extents = _extents(fn, x.array)
     return len(extents) == len(x.index) and all(
-        extent is not None and _fits(poly(i), poly(extent), over)
+        extent is not None and _fits(poly(i), poly(extent), ranges)
         for i, extent in zip(x.index, extents)
     )
 
@@ -96,15 +103,17 @@ def _extents(fn: Function, array: str) -> tuple[Expr | None, ...]:
     return tuple(None if e is None or names(e) & changed else e for e in owner.shape)
 
 
-def _fits(subscript: Poly, extent: Poly, over: Range) -> bool:
-    factor, rest = subscript.coefficient(over.var), subscript.without(over.var)
-    if rest + factor * poly(Var(over.var)) != subscript or factor.value not in (0, 1):
-        return False
-    if not factor.value:
-        return _is_at_least(rest, 0) and _is_at_least(extent - rest, 1)
-    first, behind = poly(over.lo) + rest, poly(over.hi) + rest
-    return _is_at_least(first, 0) and _is_at_least(extent - behind, 0)
+def _fits(subscript: Poly, extent: Poly, ranges: Sequence[Range]) -> bool:
+    first, behind = _least(subscript, ranges), _least(extent - subscript, ranges)
+    return first is not None and behind is not None and first >= 0 and behind >= 1
 
 
-def _is_at_least(p: Poly, least: int) -> bool:
-    return p.constant is not None and p.constant >= least
+def _least(p: Poly, ranges: Sequence[Range]) -> int | None:
+    """A number below which it does not fall for any values of the counters, the innermost last."""
+    for r in reversed(ranges):
+        factor, rest = p.coefficient(r.var), p.without(r.var)
+        number = factor.value
+        if number is None or rest + factor * poly(Var(r.var)) != p:
+            return None
+        p = rest + factor * (poly(r.lo) if number > 0 else poly(r.hi) - poly(Const(1)))
+    return p.constant

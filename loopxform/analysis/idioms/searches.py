@@ -103,7 +103,9 @@ def _search(
 ) -> Search | None:
     """The search for a value of `counter`, which ends where any of `asked` does not hold."""
     flags = {name: c for c in asked if (name := _flag(flow, c))}
+    jumps = [s.path for s in flow.sites if _jumps(s)]
     left = [s for s in flow.sites if isinstance(s.stmt, Opaque) or s.target in flags]
+    left = [s for s in left if s.path in jumps or not any(in_body_of(p, s.path) for p in jumps)]
     if not all(_leaves(s, flags, names_of(flow.fn).types, nested=nested) for s in left):
         return None
     exits = [s.path for s in left]
@@ -130,11 +132,15 @@ def _leaves(s: Site, flags: dict[str, Expr], types: Mapping[str, Scalar], *, nes
     if not s.guards:
         return False
     if isinstance(s.stmt, Opaque):
-        return s.stmt.is_break or s.stmt.is_return
+        return _jumps(s)
     if not isinstance(s.stmt, Assign) or s.stmt.op:
         return False
     value = kept_value(s.stmt.value, types[s.target])
     return value is not None and bool(value) == ends_at_truth(flags[s.target])
+
+
+def _jumps(s: Site) -> bool:
+    return isinstance(s.stmt, Opaque) and (s.stmt.is_break or s.stmt.is_return)
 
 
 def kept_value(e: Expr, type: Scalar) -> int | None:

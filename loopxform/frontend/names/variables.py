@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -62,6 +62,21 @@ class Variables:
         call of the function, or in another where the variable lasts."""
         lasts = not {"static", "extern"}.isdisjoint(d.storage or ())
         return (lasts and id(d) not in self.fresh) or self.liveness.after(region, id(d))
+
+    def kept_between(self, first: c_ast.Node, last: c_ast.Node) -> frozenset[str]:
+        """The names that mean one variable each, which nothing sets from one statement of a block
+        on, up to a later one; no jump leads between them."""
+        begin, end = self.order[id(first)], self.order[id(last)]
+        known = {id(d): d for d in self.meant.values()}
+        counts = Counter(d.name for d in known.values())
+        return frozenset(
+            d.name
+            for d in known.values()
+            if counts[d.name] == 1
+            and not self.escaping[id(d)]
+            and not {"static", "extern"} & set(d.storage or ())
+            and all(not begin <= self.order[id(x)] < end for x in self.sets[id(d)])
+        )
 
     def used(self, nodes: Iterable[c_ast.Node]) -> list[c_ast.Decl]:
         """The variables that some statements mention and do not declare, in order."""

@@ -3,10 +3,13 @@
 from loopxform.frontend.outline.blocks import Block, Item
 from loopxform.frontend.outline.data_texts import DataText
 from loopxform.frontend.outline.loops import Loop
+from loopxform.frontend.outline.loops_in_front import loops_in_front
 from loopxform.frontend.outline.original import Definition, Original, Part, Region
 from loopxform.frontend.outline.removable import marks_scop
+from loopxform.frontend.outline.returning import HIT
 
 __all__ = [
+    "HIT",
     "Block",
     "DataText",
     "Definition",
@@ -15,5 +18,6 @@ __all__ = [
     "Original",
     "Part",
     "Region",
+    "loops_in_front",
     "marks_scop",
 ]

@@ -8,8 +8,8 @@ return k;                                    *k_out = k; }
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeGuard
+from collections.abc import Iterable, Sequence
+from typing import TypeGuard, cast
 
 from pycparser import c_ast
 
@@ -44,3 +44,37 @@ def begins_as_declared(
         return False
     first = variables.order[id(region[0])]
     return all(variables.order[id(x)] >= first for x in variables.sets[id(d)])
+
+
+def begins_with(
+    d: c_ast.Decl,
+    region: Sequence[c_ast.Node],
+    function: c_ast.FuncDef,
+    variables: Variables,
+) -> c_ast.Node | None:
+    """The literal that a number has wherever consecutive statements begin, None where that is not
+    known: it is declared so, or set in the same block and left alone from there on."""
+    if begins_as_declared(d, region, function, variables):
+        return cast("c_ast.Node | None", d.init)
+    nodes = list(every(function.body))
+    if variables.escaping[id(d)] or any(isinstance(x, JUMPS) for x in nodes):
+        return None
+    sets = {id(x) for x in variables.sets[id(d)]}
+    for item in reversed(in_front(region[0], nodes)):
+        if not any(id(x) in sets for x in every(item)):
+            continue
+        value: c_ast.Node | None = (
+            item.rvalue if isinstance(item, c_ast.Assignment) and item.op == "=" else None
+        )
+        return value if id(item) in sets and is_literal(value) else None
+    return None
+
+
+def in_front(node: c_ast.Node, nodes: Iterable[c_ast.Node]) -> list[c_ast.Node]:
+    """The statements in front of one in its block; `nodes` are those of its function."""
+    for x in nodes:
+        items = (x.block_items or []) if isinstance(x, c_ast.Compound) else []
+        place = next((n for n, s in enumerate(items) if s is node), None)
+        if place is not None:
+            return list(items[:place])
+    return []

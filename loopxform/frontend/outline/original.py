@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -26,6 +27,7 @@ from loopxform.frontend.outline.loops import Loop, is_loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
 from loopxform.frontend.outline.reachable import Declarations
+from loopxform.frontend.outline.returning import Returning, returning
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
 from loopxform.frontend.outline.wrappings import Wrapping, is_marked, is_wrapped
 from loopxform.frontend.parsed import CppOptions, Parsed
@@ -66,7 +68,8 @@ class Part:
 @record
 class Region:
     """Consecutive statements of a function: text[start:end]. A region that is `whole` is all that
-    the function does; `arguments` are those of the function `name` that stands for it."""
+    the function does; `arguments` are those of the function `name` that stands for it. Of a loop
+    that `returns`, that is the search; behind it the host runs the lines `resumed`."""
 
     name: str
     owner: Definition
@@ -75,6 +78,8 @@ class Region:
     end: int
     whole: bool = False
     arguments: tuple[str, ...] = ()
+    returns: Returning | None = None
+    resumed: tuple[str, ...] = ()
 
 
 class Original:
@@ -88,6 +93,7 @@ class Original:
         self._known: dict[str, Variables] = {}
         self._asides: dict[str, Mapping[int, InputError]] = {}
         self._unlike: dict[str, Odd] = {}
+        self._returning: dict[tuple[int, int], Returning | None] = {}
         self._sized = frozenset[str]()
 
     @cached_property
@@ -261,8 +267,11 @@ class Original:
 
     def outlined(self, r: Region) -> Outlined:
         """Raises NotModelled."""
-        variables = self._variables(r.owner)
+        variables = self.variables(r.owner)
         strict = self._strict_aliasing
+        returns = self.returning(r.owner, r.nodes)
+        if returns is not None:
+            self._resumed(r, returns)
         return outlined(
             r.name,
             r.owner.node,
@@ -272,7 +281,29 @@ class Original:
             self._file_types,
             strict=strict,
             own=self._own_numbers,
+            returns=returns,
         )
+
+    def returning(self, owner: Definition, nodes: Nodes) -> Returning | None:
+        """The loop that statements are, where it returns. Raises NotModelled."""
+        key = (id(nodes[0]), len(nodes))
+        if key not in self._returning:
+            self._returning[key] = returning(nodes, self.variables(owner))
+        return self._returning[key]
+
+    def standing(self, r: Region) -> Region:
+        """The region with what stands for it in the text. Raises NotModelled."""
+        arguments = self.outlined(r).arguments
+        returns = self.returning(r.owner, r.nodes)
+        resumed = () if returns is None else self._resumed(r, returns)
+        return replace(r, arguments=arguments, returns=returns, resumed=resumed)
+
+    def _resumed(self, r: Region, returns: Returning) -> tuple[str, ...]:
+        lines = returns.text(self.text[r.start : r.end])
+        if lines is None:
+            reason = "macros or directives hide the header of a loop that a return leaves"
+            raise NotModelled("LX249", reason, "write the loop out", returns.loop)
+        return lines
 
     @cached_property
     def _own_numbers(self) -> Mapping[str, bool]:
@@ -293,7 +324,7 @@ class Original:
     def runs(self, owner: Definition, items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
         """The longest runs of consecutive statements which declare nothing that is used after
         them."""
-        meant = self._variables(owner).meant
+        meant = self.variables(owner).meant
         inside = {id(x) for i in items for n in i.nodes for x in every(n)}
         outside = {id(d) for x, d in meant.items() if x not in inside}
         for k, item in reversed(list(enumerate(items))):
@@ -374,13 +405,13 @@ class Original:
         return is_marked(self._pristine, other, marks)
 
     def proves(self, text: bytes, called: Mapping[str, Region]) -> bool:
-        """Whether `text` says what the file says, but that statements are wrapped: `{ if (!f(...))
-        { statements } }`, once for each f, whose statements and arguments `called` gives."""
+        """Whether `text` says what the file says, but that statements are wrapped (see `Wrapping`),
+        once for each f, whose statements and arguments `called` gives."""
         try:
             other = self._parsed(text)[0]
         except InputError:
             return False
-        wanted = {name: Wrapping(r.nodes, r.arguments) for name, r in called.items()}
+        wanted = {name: _wrapping(r) for name, r in called.items()}
         return is_wrapped(self._pristine, other, wanted)
 
     # ------------------------------------------------------------ parsing
@@ -420,7 +451,8 @@ class Original:
             if isinstance(node, c_ast.FuncDef) and self._places.file(node.decl.coord) == 1:
                 yield node
 
-    def _variables(self, d: Definition) -> Variables:
+    def variables(self, d: Definition) -> Variables:
+        """Those of a function."""
         if d.name not in self._known:
             fresh = frozenset(map(id, fresh_statics(d.node, self._is_harmless)))
             self._known[d.name] = Variables(d.node, self._types, fresh)
@@ -444,6 +476,12 @@ class Original:
 
 _STRADDLES = "a conditional is partly inside of {}, partly outside"
 _TAKE_IN = "move the #if or the #endif, so that both are inside or both outside"
+
+
+def _wrapping(r: Region) -> Wrapping:
+    if r.returns is None:
+        return Wrapping(r.nodes, r.arguments)
+    return Wrapping(r.nodes, r.arguments, r.returns.declared, r.returns.resumed)
 
 
 def _declares(node: c_ast.Node) -> bool:

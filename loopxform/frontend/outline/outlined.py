@@ -26,9 +26,10 @@ from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.liveness import Liveness, Use, sequence
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.elements import Element, FixedElements
-from loopxform.frontend.outline.first_values import begins_as_declared, is_literal
+from loopxform.frontend.outline.first_values import begins_with, is_literal
 from loopxform.frontend.outline.own_constants import own_constants, with_numbers
 from loopxform.frontend.outline.removable import marks_scop, require_whole
+from loopxform.frontend.outline.returning import Returning
 from loopxform.frontend.outline.untouched import differ, is_pure, never
 from loopxform.frontend.syntax.tree import clone, every, replace_children
 from loopxform.records import record
@@ -66,15 +67,19 @@ def outlined(
     *,
     strict: bool = True,
     own: Mapping[str, bool] = MappingProxyType({}),
+    returns: Returning | None = None,
 ) -> Outlined:
     """`globals` are what the `file` declares, `own` the numbers of it that no pointer leads to, and
-    whether they are but scratch (`own_numbers`); `strict`: types tell objects apart. Raises
-    NotModelled where the statements cannot be taken out."""
-    require_whole(region)
+    whether they are but scratch (`own_numbers`); `strict`: types tell objects apart. Of a loop that
+    `returns` the function has the search alone. Raises NotModelled where the statements cannot be
+    taken out."""
+    taken = region if returns is None else (returns.search,)
+    require_whole(taken)
     types_differ = differ if strict else never
     addresses = Addresses(variables, function.body, globals, types_differ)
-    fixed = FixedElements(region, variables, file, globals, types_differ)
-    out = _Outlining(name, function, region, variables, globals, addresses, fixed.at)
+    fixed = FixedElements(taken, variables, file, globals, types_differ)
+    out = _Outlining(name, function, taken, variables, globals, addresses, fixed.at)
+    out.whole, out.returns = region, returns
     return out.made(own)
 
 
@@ -90,6 +95,7 @@ class _Outlining:
         elements: Mapping[int, Element],
     ) -> None:
         self.name, self.function, self.region = name, function, region
+        self.whole, self.returns = region, cast("Returning | None", None)
         self.variables, self.globals = variables, globals
         self.addresses, self.elements = addresses, elements
         self.inside = [x for n in region for x in every(n)]
@@ -152,7 +158,7 @@ class _Outlining:
         use = sequence(self.region, means)
         local = is_scratch and use is not Use.READ
         names = Liveness(self.function.body, lambda x: d.name if means(x) else None)
-        if local and not names.after(self.region, d.name):
+        if local and not names.after(self.whole, d.name):
             self.before.append(self._param(d))
         else:
             self._result(d, given=use is not Use.SET)
@@ -226,7 +232,8 @@ class _Outlining:
         if self._is_reached(d, is_set=sets):
             help = f"copy {d.name} to another variable in front of the loops"
             raise self._not(f"'{d.name}' may be set through its address", help)
-        if sets and self._live(d):
+        counts = self.returns is not None and d is self.returns.counter
+        if sets and (counts or self._live(d)):
             if "register" in d.storage:
                 raise self._not(f"'{d.name}' is a register variable", "drop 'register'")
             self._result(d, given=use is not Use.SET)
@@ -245,15 +252,15 @@ class _Outlining:
         pointer = self._fresh(f"{d.name}_out")
         place = self._node(c_ast.UnaryOp, op="*", expr=self._id(pointer))
         local = self._param(d)
-        known = (
-            d.init if begins_as_declared(d, self.region, self.function, self.variables) else None
-        )
+        known = begins_with(d, self.whole, self.function, self.variables)
         local.init = (clone(known) if known else place) if given else None
         self.before.append(local)
         self.after.append(
             self._node(c_ast.Assignment, op="=", lvalue=clone(place), rvalue=self._id(d.name))
         )
-        self._pass(self.others, self._address(d, pointer), f"&{d.name}")
+        counts = self.returns is not None and d is self.returns.counter
+        argument = self.returns.argument if self.returns and counts else f"&{d.name}"
+        self._pass(self.others, self._address(d, pointer), argument)
 
     def _struct(self, d: c_ast.Decl) -> None:
         """A struct is the same object there, whoever else has its address."""
@@ -335,7 +342,7 @@ class _Outlining:
         return any(id(x) in inside for x in self.variables.sets[id(d)])
 
     def _live(self, d: c_ast.Decl) -> bool:
-        return self.variables.live_after(self.region, d)
+        return self.variables.live_after(self.whole, d)
 
     def _is_reached(self, d: c_ast.Decl, *, is_set: bool) -> bool:
         """Whether the statements may set a variable through a pointer to it, or read what they

@@ -1,6 +1,7 @@
 """Proofs that a file with wrappings in it says what it says without them.
 
 { if (!f(n, x, &s)) { statements } }
+{ int at = 0; if (f(n, x, &at)) { loop, from there on } else { loop } }
 { f(); statements }                      f();
 """
 
@@ -12,16 +13,20 @@ from typing import Any, cast
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from loopxform.frontend.syntax.tree import every
+from loopxform.frontend.syntax.tree import alike, every
 from loopxform.records import record
 
 
 @record
 class Wrapping:
-    """Statements, and the arguments of the call that stands in front of them: see `_argument`."""
+    """Statements, and the arguments of the call that stands in front of them: see `_argument`. A
+    loop that returns is `resumed` behind the call, where a variable of its own may be
+    `declared`."""
 
     nodes: Sequence[c_ast.Node]
     arguments: tuple[str, ...]
+    declared: c_ast.Node | None = None
+    resumed: c_ast.Node | None = None
 
 
 _Wrapped = dict[str, list[Wrapping]]
@@ -38,6 +43,8 @@ def is_wrapped(plain: c_ast.FileAST, other: c_ast.FileAST, wanted: Mapping[str, 
         len(found[name]) == 1
         and found[name][0].arguments == w.arguments
         and _all_same(w.nodes, found[name][0].nodes)
+        and _alike(w.declared, found[name][0].declared)
+        and _alike(w.resumed, found[name][0].resumed)
         for name, w in wanted.items()
     )
 
@@ -61,17 +68,28 @@ def _unwrap(node: c_ast.Node, wrapped: _Wrapped) -> None:
 
 def _inside(x: c_ast.Node, wrapped: _Wrapped) -> list[c_ast.Node]:
     """The statements in a wrapping, else the statement itself."""
+    declared: c_ast.Node | None = None
     match x:
         case c_ast.Compound(block_items=[c_ast.If() as only]):
+            pass
+        case c_ast.Compound(block_items=[c_ast.Decl() as declared, c_ast.If() as only]):
             pass
         case _:
             return [x]
     match only:
         case c_ast.If(
+            cond=c_ast.FuncCall(name=c_ast.ID(name=name), args=args),
+            iftrue=c_ast.Compound(block_items=[resumed]),
+            iffalse=c_ast.Compound(block_items=list() as inner),
+        ) if name in wrapped:
+            given = () if args is None else tuple(map(_argument, args.exprs))
+            wrapped[name].append(Wrapping(inner, given, declared, resumed))
+            return inner
+        case c_ast.If(
             cond=c_ast.UnaryOp(op="!", expr=c_ast.FuncCall(name=c_ast.ID(name=name), args=args)),
             iftrue=c_ast.Compound(block_items=list() as inner),
             iffalse=None,
-        ) if name in wrapped:
+        ) if name in wrapped and declared is None:
             given = () if args is None else tuple(map(_argument, args.exprs))
             wrapped[name].append(Wrapping(inner, given))
             return inner
@@ -165,6 +183,11 @@ def _argument(node: c_ast.Node) -> str:
 
 def _all_same(a: Sequence[c_ast.Node], b: Sequence[c_ast.Node]) -> bool:
     return len(a) == len(b) and all(map(_same, a, b))
+
+
+def _alike(a: c_ast.Node | None, b: c_ast.Node | None) -> bool:
+    """Whether two trees say the same, on whatever lines."""
+    return a is b if a is None or b is None else alike(a, b)
 
 
 def _same(a: c_ast.Node, b: c_ast.Node) -> bool:

@@ -109,6 +109,8 @@ HISTOGRAMS = {
 SEARCHES = {
     "if (a[i] == key) { k = i; break; }": "search for the first i with a[i] == key",
     "if (a[i] == key) return i;": "search for the first i with a[i] == key",
+    'if (a[i] == key) { puts("hit"); return i; }': "search for the first i with a[i] == key",
+    'if (a[i] == key) return i; puts("missed");': "",
     "if (a[i] > key) if (b[i]) break;": "search for the first i with a[i] > key && b[i]",
     "if (a[i] != key) continue; k = i; break;": "search for the first i with a[i] == key",
     "int w = a[i] * a[i]; if (w > key) { s = w; break; }": "search for the first i with w > key",

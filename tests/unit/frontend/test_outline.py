@@ -174,13 +174,24 @@ def test_structs_come_by_their_address() -> None:
     assert body.splitlines()[0] == "for (i = 0; i < v_at.n; i++)"
 
 
+def test_of_a_loop_that_returns_the_search_is_taken_out() -> None:
+    text = """int f(int n, double *x, int *at) {
+      for (int i = 2; i < n; i++) if (x[i] > 3) { *at = i; return 1; } return 0; }"""
+    signature, call, body = made(text, 0)
+    assert signature == "void f_1(int n, double *x, int *i_out)"
+    assert call == "n, x, &lx_at"
+    assert body.splitlines()[0] == "for (i = 2; i < n; i++)"
+    assert body.splitlines()[-1] == "i_out[0] = i;"
+
+
 SET = "'n' may be set through its address"
 
 
 @pytest.mark.parametrize(
     ("body", "at", "why"),
     [
-        ("for (int i = 0; i < n; i++) { if (x[i]) return; }", 0, "a return leaves the loops"),
+        ("do { if (x[n]) return; } while (n--);", 0, "a return leaves the loops"),
+        ("for (int i = 0; i < n; i++) { if (x[i]) return; x[i] = n; }", 0, "before set x[i]"),
         ("for (int i = 0; i < n; i++) { here: x[i] = 1; }", 0, "a goto to the label 'here'"),
         ("volatile int v = 3; for (int i = 0; i < n; i++) x[i] = v;", 1, "'v' is volatile"),
         ("for (int i = 0; i < n; i++) *x++ = 1; g(x);", 0, "the pointer 'x' is set"),
