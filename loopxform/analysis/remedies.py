@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.relaxation import relaxes
+from loopxform.analysis.same_stores import same_stores
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.printer import expr_text
@@ -29,6 +30,12 @@ def remedy(fn: Function, path: Path, loop: For, array: str) -> str:
     how = growth(fn, path, array)
     if how:
         return f"; {how}"
+    for stores in same_stores(fn, path):
+        if stores.array == array:
+            return (
+                f"; all that it stores to {array} is {expr_text(stores.value)}: "
+                f"'atomic-stores {_reference(fn, path, loop)}' takes the dependence away"
+            )
     op = relaxes(fn, path, array)
     return f"; {_another_array(array, op)}" if op else ""
 

@@ -190,7 +190,7 @@ class If(Node):
 class Assign(Node):
     """`target op= value`; `label` names the statement (`S0`) in dependences and messages. `atomic`
     ones change an element in one piece, and commute: their operator is one of + - & | ^ min max
-    (the step `atomic-updates`)."""
+    (the steps `atomic-updates`, `atomic-stores`)."""
 
     target: Var | Load
     value: Expr

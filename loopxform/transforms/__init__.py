@@ -36,6 +36,7 @@ from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_boxes import TimeBoxes
 from loopxform.transforms.overlapped.time_tile import TimeTile
+from loopxform.transforms.reductions.atomic_stores import AtomicStores
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
 from loopxform.transforms.reductions.online_sum import OnlineSum
@@ -171,6 +172,7 @@ STEPS: dict[str, type[Step]] = {
         RowSums,
         OnlineSum,
         AtomicUpdates,
+        AtomicStores,
         PrivatiseUpdates,
         VectorAccumulators,
         WidenUpdates,
@@ -232,6 +234,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 __all__ = [
     "STEPS",
     "Assume",
+    "AtomicStores",
     "AtomicUpdates",
     "BeginAt",
     "BlockCyclic",

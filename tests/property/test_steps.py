@@ -51,6 +51,7 @@ Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "time-boxes", "atomic-updates"),
+    "atomic-stores",
     "privatise-updates",
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),

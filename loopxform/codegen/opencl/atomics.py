@@ -1,7 +1,9 @@
 """Atomic updates in OpenCL C: the functions, and the extensions that they need.
 
 OpenCL C 1.2 has atomic functions of integers. A sum or an extremum of real numbers is exchanged for
-the one before until no other work-item came between; an extremum only where that changes it.
+the one before until no other work-item came between; an extremum only where that changes it. A
+store is volatile: no compiler may put another value there on the way, and all that are made to an
+element at the same time are of one value, so that it does not matter in which parts they arrive.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from loopxform.codegen.cexpr import Dialect, expr
+from loopxform.codegen.cexpr import Dialect, expr, stored
 from loopxform.ir.functions import base_name
 from loopxform.ir.nodes import Assign, Cast, Function, Load, Un
 from loopxform.ir.typing import symbols, type_of
@@ -71,8 +73,11 @@ _OF_REALS = {
 
 
 def update(s: Assign, target: Load, space: Space, d: Dialect) -> str:
-    """The call that updates an element in one piece."""
+    """The call that updates an element in one piece, or the store of a value that others store."""
     to, e = d.type_of(target), s.value
+    if not s.op:
+        kind = to.memory if target.array in d.packed else d.type_name(to)
+        return f"*(volatile __{space} {kind} *)&{d.load(target)} = {stored(e, target, d)}"
     if isinstance(e, Cast) and to.is_integer and e.type.bytes == to.bytes:
         e = e.operand  # the device's integers wrap around
     value = e if d.type_of(e) == to else Cast(to, e)
@@ -94,7 +99,7 @@ def helpers(text: str) -> Iterator[str]:
 def extensions(fn: Function) -> Iterator[str]:
     """Those with the atomic functions that the kernels of a function call."""
     types = symbols(fn)
-    updates = [s for _, s in walk(fn.body) if isinstance(s, Assign) and s.atomic]
+    updates = [s for _, s in walk(fn.body) if isinstance(s, Assign) and s.atomic and s.op]
     wide = {s.op for s in updates if type_of(s.target, types).bytes == WIDE}
     if wide & {"+", "-"}:
         yield "cl_khr_int64_base_atomics"

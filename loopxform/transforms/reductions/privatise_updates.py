@@ -199,7 +199,7 @@ def _operator(s: Assign) -> str:
 
 def updates(loop: For, array: str) -> list[Assign]:
     """The atomic updates of an array in a loop."""
-    found = (s for _, s in walk(loop.body) if isinstance(s, Assign) and s.atomic)
+    found = (s for _, s in walk(loop.body) if isinstance(s, Assign) and s.atomic and s.op)
     return [s for s in found if _target(s) == array]
 
 

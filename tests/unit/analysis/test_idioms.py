@@ -106,6 +106,12 @@ HISTOGRAMS = {
     "if (a[i] < s) { s = a[i]; k = i; }": "reduction of s (min); arg-min in k",
 }
 
+FLAGS = {
+    "out[b[i]] = 1;": "flags in out (= 1)",
+    "if (a[i] > 3) out[b[i] & 7] = m + 1;": "flags in out (= m + 1)",
+    "s += a[i]; x[b[i]] = -0.0f;": "flags in x (= -0.0f); reduction of s (+)",
+}
+
 SEARCHES = {
     "if (a[i] == key) { k = i; break; }": "search for the first i with a[i] == key",
     "if (a[i] == key) return i;": "search for the first i with a[i] == key",
@@ -188,10 +194,12 @@ NAMELESS = {
 }
 
 
-@pytest.mark.parametrize("statements", {**SCANS, **COMPACTIONS, **HISTOGRAMS, **SEARCHES})
+NAMED = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **FLAGS, **SEARCHES}
+
+
+@pytest.mark.parametrize("statements", NAMED)
 def test_named(statements: str) -> None:
-    table = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **SEARCHES}
-    assert names_of(body(statements)) == table[statements]
+    assert names_of(body(statements)) == NAMED[statements]
 
 
 @pytest.mark.parametrize("text", LOOPS)
