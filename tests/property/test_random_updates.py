@@ -51,7 +51,9 @@ UPDATES = (
     "if ({e} < {h}) {h} = {e};",
     "if ({h} <= {e}) {h} = {e};",
     "{h} = {h} > {e} ? {h} : {e};",
-    "{h} *= {e};",
+    "{h} *= {e} | 1;",
+    "{h} = {e} * {h} * {f};",
+    "{h} = {h} && {e};",
 )
 """The last one is refused."""
 
@@ -147,7 +149,7 @@ def test_steps_keep_the_meaning(block: int) -> None:
         parallel += atomic and any(s.loop.parallel for s in loops(done.function))
         copied += any(isinstance(r.step, PrivatiseUpdates) for r in done.records)
     assert parallel >= 8
-    assert copied >= 4
+    assert copied >= 3
 
 
 @pytest.mark.parametrize("block", BLOCKS)

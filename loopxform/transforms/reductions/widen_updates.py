@@ -4,7 +4,7 @@
 
 Elements of 8 or 16 bits are updated in a copy of 32, which devices have atomic functions for
 (`atomic-updates`). Their low bits are those of the sum in narrow elements: it wraps around. Legal
-for an outermost loop that does nothing with the array but updates by one of + - & | ^ with
+for an outermost loop that does nothing with the array but updates by one of + - * & | ^ with
 integers, of which the part that is touched is known and certainly exists.
 """
 
@@ -30,7 +30,7 @@ from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.sites import new_name, one_loop, trusted, unmapped, whole_loop
 from loopxform.transforms.storage.copied import COUNTERS, copy_nest, counters, touched
 
-MODULAR = frozenset(["+", "&", "|", "^"])
+MODULAR = frozenset(["+", "*", "&", "|", "^"])
 """Operators whose low bits depend on low bits alone."""
 
 
