@@ -39,6 +39,7 @@ from loopxform.transforms.overlapped.time_tile import TimeTile
 from loopxform.transforms.reductions.atomic_stores import AtomicStores
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
+from loopxform.transforms.reductions.last_stores import LastStores
 from loopxform.transforms.reductions.online_sum import OnlineSum
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
@@ -173,6 +174,7 @@ STEPS: dict[str, type[Step]] = {
         OnlineSum,
         AtomicUpdates,
         AtomicStores,
+        LastStores,
         PrivatiseUpdates,
         VectorAccumulators,
         WidenUpdates,
@@ -268,6 +270,7 @@ __all__ = [
     "IfConvert",
     "Index32",
     "Interchange",
+    "LastStores",
     "LookBack",
     "MapTo",
     "MergeCopy",

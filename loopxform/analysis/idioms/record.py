@@ -8,7 +8,15 @@ from loopxform.ir.visit import Path
 from loopxform.records import record
 
 Kind: TypeAlias = Literal[
-    "scan", "compaction", "histogram", "flags", "search", "reduction", "arg-min", "arg-max"
+    "scan",
+    "compaction",
+    "histogram",
+    "flags",
+    "scatter",
+    "search",
+    "reduction",
+    "arg-min",
+    "arg-max",
 ]
 Reads: TypeAlias = Literal["", "inclusive", "exclusive", "both"]
 
@@ -58,6 +66,8 @@ class Idiom:
                 return f"search for the first {self.variable} with {self.condition}"
             case "flags":
                 return f"flags in {self.variable} (= {self.op})"
+            case "scatter":
+                return f"scatter into {self.variable} (last writer)"
             case "histogram" | "reduction":
                 return f"{self.kind} of {self.variable} ({self.op})"
             case _:

@@ -112,6 +112,13 @@ FLAGS = {
     "s += a[i]; x[b[i]] = -0.0f;": "flags in x (= -0.0f); reduction of s (+)",
 }
 
+SCATTERS = {
+    "out[b[i]] = a[i];": "scatter into out (last writer)",
+    "if (a[i] > 3) { int t = a[i] * 2; out[b[i] & 7] = t; }": "scatter into out (last writer)",
+    "out[b[i]] = i; s += a[i];": "scatter into out (last writer); reduction of s (+)",
+    "out[b[i]] = i; x[b[i]] = 2;": "flags in x (= 2); scatter into out (last writer)",
+}
+
 SEARCHES = {
     "if (a[i] == key) { k = i; break; }": "search for the first i with a[i] == key",
     "if (a[i] == key) return i;": "search for the first i with a[i] == key",
@@ -194,7 +201,7 @@ NAMELESS = {
 }
 
 
-NAMED = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **FLAGS, **SEARCHES}
+NAMED = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **FLAGS, **SCATTERS, **SEARCHES}
 
 
 @pytest.mark.parametrize("statements", NAMED)
