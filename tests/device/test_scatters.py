@@ -80,10 +80,10 @@ def test_in_the_simulator(name: str) -> None:
 
 
 def program(seed: int) -> str:
-    """A loop, or a nest of two, that stores to one or two arrays by key."""
+    """A loop, or a nest of two, that stores to one or two arrays by key, maybe in steps of time."""
     rng = random.Random(seed)
-    both = rng.random() < 0.3
-    names = ["i", "v[i]", "w[i]", "3", "u", *["j", "b[i][j]"] * both]
+    both, steps = rng.random() < 0.3, rng.random() < 0.25
+    names = ["i", "v[i]", "w[i]", "3", "u", *["j", "b[i][j]"] * both, *["t"] * steps]
 
     def key(extent: int) -> str:
         return f"({rng.choice(['v[i]', 'i * 5', 'w[i] + i', *['b[i][j]'] * both])}) & {extent - 1}"
@@ -93,7 +93,7 @@ def program(seed: int) -> str:
 
     body = [f"h[{key(8)}] = {value()};"]
     if rng.random() < 0.4:
-        body[0] = f"int t = {value()}; if (t > 2) t = w[i]; h[{key(8)}] = t;"
+        body[0] = f"int x = {value()}; if (x > 2) x = w[i]; h[{key(8)}] = x;"
     if rng.random() < 0.4:
         body[0] = f"if (v[i] {rng.choice(['<', '>', '!='])} 3) {{ {body[0]} }}"
     more = [
@@ -109,13 +109,14 @@ def program(seed: int) -> str:
     inside = " ".join(body)
     if both:
         inside = f"for (int j = {rng.choice('01')}; j < 4; j++) {{ {inside} }}"
+    around = "for (int t = 0; t < u; t++) " * steps
     head = rng.choice(["int i = 0; i < n; i++", "int i = 2; i < n; i += 3", HEADS["i: down"]])
     return f"""void f(int n, int u, const int v[restrict n], int w[restrict n],
        const int b[restrict n][4], int h[restrict 8], short g[restrict 2][4],
        int c[restrict 8], int d[restrict n],
        char s[restrict 8])
 {{
-  for ({head}) {{ {inside} }}
+  {around}for ({head}) {{ {inside} }}
 }}
 """
 

@@ -5,9 +5,9 @@
 
 Of the iterations that store to an element the last one wins: which one that is, is a maximum, which
 iterations may find in any order; then its value is computed for each element that is stored to.
-Legal for an outermost loop that counts upwards and does nothing with the array but this store,
-also under conditions, whose value is computed from nothing that the loop changes, but for what
-an iteration declares; the part of the array that is touched must be known.
+Legal for a loop that counts upwards, inside no parallel one, and does nothing with the array but
+this store, also under conditions, whose value is computed from nothing that the loop changes, but
+for what an iteration declares; the part of the array that is touched must be known.
 """
 
 from __future__ import annotations
@@ -84,14 +84,18 @@ class LastStores(Step):
 
     def _problem(self, fn: Function, site: LoopSite) -> tuple[str, str] | None:
         """What stands in the way, and what to do instead."""
-        if loops_around(fn, site.path):
-            text = f"the loop over '{site.loop.var}' is inside another one"
-            return text, "move the loop into a function of its own"
+        if any(x.parallel for x in loops_around(fn, site.path)):
+            text = f"the loop over '{site.loop.var}' is inside a parallel one"
+            return text, "have the iterations of that one store in order"
         if self.array not in {p.name for p in fn.objects if p.array}:
             return f"'{self.array}' is no array of the caller's", "name a parameter or a global"
         found = scatter(fn, site.path, self.array)
         if isinstance(found, str):
             return found, "name a loop such as for (i...) out[key[i]] = v[i];"
+        around = {x.var for x in loops_around(fn, site.path)}
+        if any(names(e) & around for e in found.target.index):
+            text = f"each iteration around stores to elements of '{self.array}' of its own"
+            return text, "have the loop around innermost, or in parallel"
         ends = [*(x.lo for x in found.nest), *(x.hi for x in found.nest[1:])]
         if not all(names(e) <= host_scalars(fn) and not any(loads(e)) for e in ends):
             text = "where its iterations begin and end is not known before the loop"
@@ -143,7 +147,9 @@ class LastStores(Step):
         number = _number(found.nest, kind)
         most = Assign(to, number, "max", f"find_{last}", True, origin=origin)
         loop = at(replace_at(fn, found.path, (most,)), site.path)
-        return replace_at(fn, site.path, (decl, begin, replace(loop, origin=origin), store))
+        done = replace_at(fn, site.path, (begin, replace(loop, origin=origin), store))
+        outermost = site.path[:1]
+        return replace_at(done, outermost, (decl, at(done, outermost)))
 
     def _stored(self, fn: Function, site: LoopSite, element: Load, kind: Scalar) -> Stmt:
         """What the last iteration stores to an element."""

@@ -39,6 +39,10 @@ LISTINGS = {
         ),
         *("last-stores h i", "parallelise i", "parallelise j"),
     ),
+    "inside-a-loop": (
+        c("for (int t = 0; t < n; t++) for (int i = 0; i < n; i++) h[a[i] & 7] = t + i;", PARAMS),
+        *("last-stores h i", "parallelise i"),
+    ),
     "unsigned-of-64-bits": (
         loop("h[a[i] & 7] = w[i];", "unsigned long i = 1; i < (unsigned long)n; i++"),
         "last-stores h i",
@@ -59,9 +63,13 @@ REFUSALS = {
         c("for (int i = 0; i < n; i++) for (int j = 0; j < i; j++) h[a[j] & 7] = i;", PARAMS),
         "last-stores h i",
     ),
-    "inside-a-loop": (
-        c("for (int t = 0; t < n; t++) for (int i = 0; i < n; i++) h[a[i] & 7] = t + i;", PARAMS),
-        "last-stores h i",
+    "inside-a-parallel-loop": (
+        c("for (int t = 0; t < n; t++) for (int i = 0; i < n; i++) b[t][a[i] & 1] = i;", PARAMS),
+        *("parallelise t", "last-stores b i"),
+    ),
+    "rows-of-a-loop-around": (
+        c("for (int t = 0; t < n; t++) for (int i = 0; i < n; i++) b[t][a[i] & 1] = i;", PARAMS),
+        "last-stores b i",
     ),
     "backwards": (loop("h[a[i] & 7] = w[i];", "int i = n - 1; i >= 0; i--"), "last-stores h i"),
     "beside-an-order": (
