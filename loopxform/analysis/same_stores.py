@@ -25,6 +25,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
+from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
 from loopxform.records import record
 from loopxform.source import Loc
@@ -61,7 +62,7 @@ def same_stores(fn: Function, path: Path) -> tuple[SameStores, ...]:
     return tuple(
         SameStores(array, every[0][1].value, tuple(p for p, _ in every), every[0][1].origin.loc)
         for array, every in rows
-        if len({s.value for _, s in every}) == 1 and _is_constant(fn, every[0][1].value)
+        if len({expr_text(s.value) for _, s in every}) == 1 and _is_constant(fn, every[0][1].value)
     )
 
 

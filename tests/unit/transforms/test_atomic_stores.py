@@ -37,6 +37,7 @@ LISTINGS = {
 
 REFUSALS = {
     "two-values": (loop("h[a[i] & 7] = 1; h[w[i] & 7] = 2;"), "atomic-stores i"),
+    "zeros-of-both-signs": (loop("f[a[i] & 7] = 0.0f; f[w[i] & 7] = -0.0f;"), "atomic-stores i"),
     "read-too": (loop("h[a[i] & 7] = 1; w[i] = h[i & 7];"), "atomic-stores i"),
     "read-in-a-subscript": (loop("h[h[i & 7] & 7] = 1;"), "atomic-stores i"),
     "updated-too": (loop("h[a[i] & 7] = 1; h[w[i] & 7] += 1;"), "atomic-stores i"),
