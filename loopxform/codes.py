@@ -175,6 +175,9 @@ CODES: dict[str, str] = {
     "LX202": "The body of a loop does not consist of stages that can be computed along a stream of "
     "rows.",
     "LX203": "Not updates that devices have atomic functions for.",
+    "LX254": "No stores of one value to elements of an array (`atomic-stores`).",
+    "LX258": "No store to elements of an array of which the last one wins (`last-stores`), or one "
+    "whose value cannot be computed apart.",
     "LX204": "Updates of an array that iterations cannot collect in arrays of their own.",
     "LX205": "No running values that can be computed in parts, apart from the rest of the loop.",
     "LX206": "No element of an array that one iteration stores and the next one reads.",

@@ -15,6 +15,7 @@ from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import Conj, Lin, at_least, const, plus, variable
 from loopxform.analysis.scope import Names
 from loopxform.ir.nodes import Assign, Bin, Copy, Expr, Load, Select, Slice, Var
+from loopxform.ir.updates import atomic_word
 from loopxform.ir.visit import Path, children
 from loopxform.records import record
 
@@ -169,7 +170,7 @@ class Recorder:
         yield from self.all_reads((s.value, *index))
         storage = self.storages[s.target.name if isinstance(s.target, Var) else s.target.array]
         held = s.atomic and isinstance(s.target, Load)
-        atomic = "" if not held else "+" if s.op == "-" else s.op
+        atomic = atomic_word(s) if held else ""
         if s.op:
             yield Access(storage, False, s.target, self.names, atomic=atomic)
         yield Access(storage, True, s.target, self.names, atomic=atomic)

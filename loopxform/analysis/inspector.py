@@ -140,7 +140,7 @@ def _touched_always(fn: Function) -> set[str]:
 
 def _is_open(p: Param) -> bool:
     """Whether an array may have an end that only its subscripts tell."""
-    whole = p.array and not (p.values or p.rows or p.tests or p.part_of or p.kept)
+    whole = p.array and not (p.values or p.rows or p.tests or p.kept)
     return whole and p.shape[0] is None and all(d is not None for d in p.shape[1:])
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from loopxform.analysis.induction import growth, induction, wraps_around
 from loopxform.analysis.relaxation import relaxes
+from loopxform.analysis.same_stores import same_stores
+from loopxform.analysis.scatters import Scatter, scatter
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For, Function
 from loopxform.ir.printer import expr_text
@@ -29,6 +31,17 @@ def remedy(fn: Function, path: Path, loop: For, array: str) -> str:
     how = growth(fn, path, array)
     if how:
         return f"; {how}"
+    for stores in same_stores(fn, path):
+        if stores.array == array:
+            return (
+                f"; all that it stores to {array} is {expr_text(stores.value)}: "
+                f"'atomic-stores {_reference(fn, path, loop)}' takes the dependence away"
+            )
+    if isinstance(scatter(fn, path, array), Scatter):
+        return (
+            f"; the last iteration that stores to an element wins: "
+            f"'last-stores {array} {_reference(fn, path, loop)}' finds it first"
+        )
     op = relaxes(fn, path, array)
     return f"; {_another_array(array, op)}" if op else ""
 

@@ -189,8 +189,8 @@ class If(Node):
 @slotted
 class Assign(Node):
     """`target op= value`; `label` names the statement (`S0`) in dependences and messages. `atomic`
-    ones change an element in one piece, and commute: their operator is one of + - & | ^ min max
-    (the step `atomic-updates`)."""
+    ones change an element in one piece, and commute: their operator is one of + - * & | ^ min
+    max, or they are stores of one value (the steps `atomic-updates`, `atomic-stores`)."""
 
     target: Var | Load
     value: Expr

@@ -37,6 +37,7 @@ from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.integral_images import rows_then_columns
+from loopxform.prepare.last_stores import last_stored
 from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
@@ -98,7 +99,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
         _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
     )
     made = split or _nest(program, path, s) or _in_chunks(program, s)
-    made = made or apart_by_starts(program, s) or _pivots(program, s)
+    made = made or apart_by_starts(program, s) or _pivots(program, s) or _scatters(program, s)
     return made or _waves(program, s) or _left(program, s)
 
 
@@ -154,6 +155,16 @@ def _prepared(derivation: Derivation, path: Path, *, reassociate: bool = False) 
         lambda: prepare_at(derivation, path, reassociate=reassociate), UnsupportedC, TransformError
     )
     return found if isinstance(found, Nest) else None
+
+
+def _scatters(program: Program, s: For) -> bool:
+    """Finds first which iteration is the last one to store to an element; False where the loop
+    stays."""
+    found, why = last_stored(program.derivation, s.var)
+    if why:
+        program.hints[s.var] = why
+    program.derivation = found or program.derivation
+    return found is not None
 
 
 def _pivots(program: Program, s: For) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from loopxform.analysis.extrema import extremum
 from loopxform.analysis.verdict import LoopVerdict
-from loopxform.ir.nodes import Assign, For, If, Var
+from loopxform.ir.nodes import Assign, Bin, For, If, Load, Var
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import walk
+from loopxform.ir.visit import names, walk
 from loopxform.ir.whiles import condition
 from loopxform.offload.reductions import reason
 
@@ -24,7 +24,7 @@ def in_order(s: For, verdict: LoopVerdict | None, sought: Mapping[str, str]) -> 
         return "it cannot be mapped"
     if verdict.reasons:
         named = tuple(str(x) for x in verdict.idioms if x.kind in ("scan", "compaction"))
-        parts = (verdict.reasons[0].message, *named, _remedy(verdict) or _apart(s))
+        parts = (verdict.reasons[0].message, *named, _remedy(verdict) or _apart(s) or _kept(s))
         return "; ".join(x for x in parts if x)
     if verdict.reductions:
         return reason(verdict, sought)
@@ -54,6 +54,23 @@ def _apart(s: For) -> str:
             if first and second and first != second:
                 both = f"test for {first} and {second} apart"
                 return f"{both} (if in place of else if): they are extrema"
+    return ""
+
+
+def _kept(s: For) -> str:
+    """An extremum whose place is kept without it, or in memory."""
+    for _, x in walk(s.body):
+        if not isinstance(x, If) or not isinstance(x.cond, Bin) or x.orelse:
+            continue
+        stores = [a for a in x.then if isinstance(a, Assign)]
+        values = [a for a in stores if extremum(x.cond, a.value, a.target)]
+        if values and any(isinstance(a.target, Load) for a in stores if a not in values):
+            return "keep the place of the extremum in variables, and store these behind the loop"
+        left, right = x.cond.left, x.cond.right
+        places = {a.target.name for a in stores if isinstance(a.target, Var)}
+        both = isinstance(left, Load) and isinstance(right, Load) and left.array == right.array
+        if not values and both and any(places & names(e) for e in (left, right)):
+            return "keep the extremum in a variable, beside its place, and compare with that"
     return ""
 
 

@@ -45,6 +45,7 @@ from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
 from loopxform.prepare.pointer_rotation import standing_pointers
+from loopxform.prepare.same_stores import stored_alike
 from loopxform.prepare.searches import searches_as_reductions
 from loopxform.prepare.tracked_extrema import tracked
 from loopxform.prepare.unrolled_loops import rerolled
@@ -99,7 +100,7 @@ def offload(
     given = Wish(sizes, recipe, replace(options, reassociate=False))
     apart = undeclared(told_apart(_counters(counted)))
     named = unblocked(_specialised(apart, (given, asked.common, *asked.at.values())))
-    named = widened(tracked(named))
+    named = stored_alike(widened(tracked(named)))
     require_names(named.function)
     own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
     named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})

@@ -48,6 +48,7 @@ from loopxform.prepare.perfect_nest import (
     told_apart,
     undeclared,
 )
+from loopxform.prepare.same_stores import stored_alike
 from loopxform.records import record
 from loopxform.transforms import (
     AtomicUpdates,
@@ -201,7 +202,7 @@ def _is_in_parts(fn: Function) -> bool:
 def _alone(derivation: Derivation) -> Derivation:
     """The program with scalars that are computed around its loops computed inside them. Raises
     UnsupportedC where there is anything but one nest."""
-    derivation = derivation.titled("Listing 2: Outer loops parallelized")
+    derivation = stored_alike(derivation).titled("Listing 2: Outer loops parallelized")
     for site in nests(derivation.function)[:1]:
         step = Rematerialise(site.loop.var)
         before = derivation.function.body[: site.path[0]]

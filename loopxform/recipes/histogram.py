@@ -157,7 +157,8 @@ def _width(w: Work, arrays: tuple[str, ...], widest: int) -> int:
 
 def _updated(fn: Function, nest: For) -> tuple[str, ...]:
     """The arrays of the caller's that a nest updates atomically, as much of them as numbers say."""
-    targets = (s.target for _, s in walk(nest.body) if isinstance(s, Assign) and s.atomic)
+    updates = (s for _, s in walk(nest.body) if isinstance(s, Assign) and s.atomic and s.op)
+    targets = (s.target for s in updates)
     arrays = dict.fromkeys(t.array for t in targets if isinstance(t, Load))
     own = [a for a in arrays if in_memory(fn, a)]
     return tuple(a for a in own if updated_extents(fn, nest, a) is not None)

@@ -36,8 +36,10 @@ from loopxform.transforms.overlapped.fuse_stages import FuseStages
 from loopxform.transforms.overlapped.tile_stages import TileStages
 from loopxform.transforms.overlapped.time_boxes import TimeBoxes
 from loopxform.transforms.overlapped.time_tile import TimeTile
+from loopxform.transforms.reductions.atomic_stores import AtomicStores
 from loopxform.transforms.reductions.atomic_updates import AtomicUpdates
 from loopxform.transforms.reductions.chain_chunks import ChainChunks
+from loopxform.transforms.reductions.last_stores import LastStores
 from loopxform.transforms.reductions.online_sum import OnlineSum
 from loopxform.transforms.reductions.privatise_updates import PrivatiseUpdates
 from loopxform.transforms.reductions.reduce_then_scan import ReduceThenScan
@@ -171,6 +173,8 @@ STEPS: dict[str, type[Step]] = {
         RowSums,
         OnlineSum,
         AtomicUpdates,
+        AtomicStores,
+        LastStores,
         PrivatiseUpdates,
         VectorAccumulators,
         WidenUpdates,
@@ -232,6 +236,7 @@ def replay(start: Derivation, steps: list[object]) -> Derivation:
 __all__ = [
     "STEPS",
     "Assume",
+    "AtomicStores",
     "AtomicUpdates",
     "BeginAt",
     "BlockCyclic",
@@ -265,6 +270,7 @@ __all__ = [
     "IfConvert",
     "Index32",
     "Interchange",
+    "LastStores",
     "LookBack",
     "MapTo",
     "MergeCopy",

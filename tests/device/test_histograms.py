@@ -49,6 +49,16 @@ CASES = {
         "int n, const int a[n], int lo[8], int hi[8]",
         "if (a[i] < lo[i & 7]) lo[i & 7] = a[i]; if (hi[i & 7] < a[i]) hi[i & 7] = a[i];",
     ),
+    "products": Case(
+        "int n, const int a[n], const unsigned w[n], int h[16], unsigned long g[8]",
+        "h[a[i] & 15] *= w[i] * 2 + 1; g[a[i] & 7] = a[i] * g[a[i] & 7] * w[i];",
+    ),
+    "products-by-key": Case(
+        "int n, int m, const int key[n], const int w[n], int s[m]",
+        "if (w[i] & 1) s[key[i]] *= w[i];",
+        "naive",
+        KEYS,
+    ),
     "long-sums": Case("int n, const short a[n], long h[16]", "h[a[i] & 15] += a[i];"),
     "some": Case("int n, const int a[n], int h[16]", "if (a[i] > 9) h[a[i] & 15] -= a[i] * 7;"),
     "and-more": Case(
@@ -105,7 +115,7 @@ def test_as_the_c_program(name: str) -> None:
     assert_runs_agree(plan, CSource(text=text(case)), case.sizes, 3)
 
 
-VECTORS = ("bytes", "bits", "least", "long-sums", "some")
+VECTORS = ("bytes", "bits", "least", "long-sums", "products", "some")
 
 
 @pytest.mark.device
@@ -142,7 +152,7 @@ def test_vectors_without_races(name: str) -> None:
     assert_clean_and_right(plan, given)
 
 
-SIMULATED = ("bytes", "extrema", "colours", "image", "keys")
+SIMULATED = ("bytes", "extrema", "colours", "image", "keys", "products")
 
 
 @pytest.mark.oclgrind
@@ -157,7 +167,7 @@ def test_without_races(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["bytes", "long-sums", "and-more", "image", "nearest", "greatest-or-nan"]
+    "name", ["bytes", "long-sums", "products", "and-more", "image", "nearest", "greatest-or-nan"]
 )
 def test_in_the_executor_of_groups(name: str) -> None:
     case = CASES[name]
@@ -184,6 +194,27 @@ def test_sums_of_real_numbers_need_permission(kind: str) -> None:
     values = np.ones(5000, dtype=sums.dtype)  # of which all sums are exact
     done.compile()(n=5000, a=keys, w=values, h=sums)
     assert np.array_equal(sums, np.bincount(keys & 15, minlength=16))
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("kind", ["float", "double"])
+def test_products_of_real_numbers_need_permission(kind: str) -> None:
+    """NaNs, infinities and zeros of both signs are as in the C: their products are exact."""
+    source = f"""void f(int n, const int a[restrict n], const {kind} w[restrict n],
+      {kind} h[restrict 8]) {{ for (int i = 0; i < n; i++) h[a[i] & 7] *= w[i]; }}"""
+    f = lx.loads(source)["f"]
+    with pytest.raises(lx.UnsupportedC, match="floating-point multiplication is not associative"):
+        f.tile()
+    dtype = np.dtype("f4" if kind == "float" else "f8")
+    keys = np.arange(800, dtype=np.int32)
+    values = np.where(keys % 16 < 8, 2, -0.5).astype(dtype)
+    values[16:21] = [np.nan, -0.0, np.inf, 0.0, -np.inf]
+    expected, found = np.ones(8, dtype), np.ones(8, dtype)
+    for k, v in zip(keys & 7, values):
+        expected[k] *= v
+    f.tile(reassociate=True).compile()(n=800, a=keys, w=values, h=found)
+    assert np.array_equal(expected, found, equal_nan=True)
+    assert np.array_equal(np.signbit(expected[1:]), np.signbit(found[1:]))
 
 
 @pytest.mark.device
@@ -276,6 +307,7 @@ NARROW = {
     "bytes": ("unsigned char", 256, "h[a[i] & 255]++;"),
     "signed": ("signed char", 16, "h[a[i] & 15] -= a[i];"),
     "shorts": ("unsigned short", 37, "if (a[i] % 5) h[a[i] % 37] += a[i] * 3;"),
+    "products": ("unsigned char", 16, "h[a[i] & 15] *= a[i] | 1;"),
     "bits": ("short", 8, "h[a[i] & 7] ^= a[i]; g[a[i] & 7]++;"),
 }
 

@@ -203,7 +203,7 @@ LEFT = {
     "written": "void f(int n, int *k, int *a) "
     "{ for (int i = 0; i < n; i++) { a[k[i]] = i; k[i + n] = 0; } }",
     "computed": "void f(int n, const int *k, int *a) { int t[9]; "
-    "for (int i = 0; i < 9; i++) t[i] = k[i]; for (int i = 0; i < n; i++) a[t[i % 9]] = i; }",
+    "for (int i = 0; i < n; i++) { t[i % 9] = k[i]; a[t[i % 9]] += i; } }",
     "while": "void f(int n, const int *k, int *a) "
     "{ for (int i = 0; i < n; i++) { int j = i; while (k[j] > j) j = k[j]; a[j] = i; } }",
 }

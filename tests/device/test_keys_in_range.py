@@ -14,6 +14,8 @@ LOOPS = {
     "sums-under-a-condition": (
         "int h[restrict m]", "int *h", "if (key[i] != 3) h[key[i]] += key[i];",
     ),
+    "flags": ("int h[restrict m]", "int *h", "h[key[i]] = 77;"),
+    "last-writer": ("int h[restrict m]", "int *h", "if (i % 3 != 1) h[key[i]] = i * 5;"),
     "key-in-a-scalar": (
         "int h[restrict m]", "int *h", "{ int k = key[i]; if (h[k] < i) h[k] = i; }",
     ),

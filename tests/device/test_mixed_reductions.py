@@ -108,9 +108,10 @@ LEFT = {
         "floating-point addition is not associative: 'x' would be rounded differently "
         "(allow it: --fp reassociate)",
     ),
-    "products by key": (
-        "int s = 0; for (int i = 0; i < n; i++) { h[a[i]] *= 3; s += a[i]; } h[0] += s;",
-        "updates of 'h' (*) cannot be atomic: devices have no atomic *",
+    "conjunctions by key": (
+        "int s = 0; for (int i = 0; i < n; i++) { h[a[i]] = h[a[i]] && w[i] > 3; s += a[i]; } "
+        "h[0] += s;",
+        "updates of 'h' (&&) cannot be atomic: devices have no atomic &&",
     ),
 }
 

@@ -21,6 +21,7 @@ from loopxform.ir.nodes import Assign, Function
 from loopxform.ir.visit import loops, walk
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import (
+    AtomicStores,
     AtomicUpdates,
     Derivation,
     Interchange,
@@ -50,7 +51,9 @@ UPDATES = (
     "if ({e} < {h}) {h} = {e};",
     "if ({h} <= {e}) {h} = {e};",
     "{h} = {h} > {e} ? {h} : {e};",
-    "{h} *= {e};",
+    "{h} *= {e} | 1;",
+    "{h} = {e} * {h} * {f};",
+    "{h} = {h} && {e};",
 )
 """The last one is refused."""
 
@@ -81,6 +84,8 @@ def program(seed: int) -> str:
         body.append(update())
     if rng.random() < 0.2:
         body.append("d[i] = b[i] * 2;")
+    if rng.random() < 0.3:
+        body.append(f"s[{key(8)}] = {rng.choice(['3', 'm'])};")
     if rng.random() < 0.15:
         body.append(rng.choice(["d[i] = h[3];", "d[i] = i > 0 ? d[i - 1] : 0;", "d[0] += b[i];"]))
     rng.shuffle(body)
@@ -90,7 +95,7 @@ def program(seed: int) -> str:
         inside = f"for (int j = 0; j < {most}; j++) {{ {inside} }}"
     return f"""void f(int n, int m, const int a[restrict n], const int b[restrict n],
        const int c[restrict n][n + m + 3], {kinds[0]} h[restrict {size}],
-       {kinds[1]} g[restrict 2][4], int d[restrict n])
+       {kinds[1]} g[restrict 2][4], int d[restrict n], short s[restrict 8])
 {{
   for (int i = 0; i < n; i++) {{ {inside} }}
 }}
@@ -102,6 +107,7 @@ def derived(fn: Function, rng: random.Random) -> Derivation:
     d = Derivation(with_tiles(fn, TILES))
     for site in loops(fn):
         d, _ = d.optional(AtomicUpdates(site.loop.var))
+        d, _ = d.optional(AtomicStores(site.loop.var))
     for _ in range(rng.randint(2, 9)):
         var = rng.choice([s.loop.var for s in loops(d.function)])
         other = rng.choice([s.loop.var for s in loops(d.function)])
@@ -143,7 +149,7 @@ def test_steps_keep_the_meaning(block: int) -> None:
         parallel += atomic and any(s.loop.parallel for s in loops(done.function))
         copied += any(isinstance(r.step, PrivatiseUpdates) for r in done.records)
     assert parallel >= 8
-    assert copied >= 4
+    assert copied >= 3
 
 
 @pytest.mark.parametrize("block", BLOCKS)

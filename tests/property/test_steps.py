@@ -51,6 +51,7 @@ Arguments = dict[str, Any]
 TILES = {"T": 2, "S": 3}
 SWEPT_ELSEWHERE = {
     *("fuse-stages", "tile-stages", "time-tile", "time-boxes", "atomic-updates"),
+    *("atomic-stores", "last-stores"),
     "privatise-updates",
     *("carry", "reduce-then-scan", "chain-chunks", "look-back", "stage-stores", "reuse-storage"),
     *("buffer-slice", "name-terms", "stage-filled", "stage-terms"),
@@ -59,8 +60,9 @@ SWEPT_ELSEWHERE = {
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
     *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),
 }
-"""In the sweeps of random pipelines, pyramids, stencils, updates, scans, choices, slices, groups,
-rows, attention, tables, places and flat loops; the last four in tables of listings alone."""
+"""In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
+groups, rows, attention, tables, places and flat loops; the last four in tables of listings
+alone."""
 
 
 # ---------------------------------------------------------------- running

@@ -6,6 +6,8 @@
     compaction   if (c) out[k++] = a[i];         elements one behind the other: a scan of the
                                                  condition says where
     histogram    h[a[i]]++;                      a reduction to elements that data name
+    flags        seen[a[i]] = 1;                 elements that data name, all set to one value
+    scatter      out[a[i]] = b[i];               elements that data name: the last one stored stays
     search       if (a[i] == key) break;         the first iteration for which a condition holds
     reduction    s += a[i];                      and arg-min, arg-max
 
@@ -26,7 +28,10 @@ from loopxform.analysis.idioms.record import Idiom, Kind
 from loopxform.analysis.idioms.scans import is_induction, scan
 from loopxform.analysis.idioms.searches import search
 from loopxform.analysis.reductions import Reduction
+from loopxform.analysis.same_stores import SameStores, same_stores
+from loopxform.analysis.scatters import Scatter, scatter
 from loopxform.ir.nodes import Assign, Expr, For, Function, Load, Var
+from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, at, enclosing, loads, names, walk, writes
 
 MOST_STATEMENTS = 250
@@ -52,14 +57,19 @@ def idioms(
     if in_place:
         carried = frozenset(left).union(r.array for r in reduced) - in_place
         flow = Flow(fn, path, loop, carried, frozenset(in_place))
-    found: dict[str, Idiom] = {}
+    found = {x.array: _flags(x) for x in same_stores(fn, path) if x.array in left}
     counting = {name for name in left if is_induction(flow, name)}
-    for name in (n for n in left if n not in counting):
+    for name in (n for n in left if n not in counting and n not in found):
         known = scan(flow, name) or scan_of_elements(flow, name) or scan_in_chunks(flow, name)
         if known is not None:
             found[name] = known
     rest = (name for name in left if name not in found and name not in counting)
     filled = {name: _counter(flow, name, found) for name in rest}
+    for name in [n for n, counter in filled.items() if counter is None]:
+        by_key = scatter(fn, path, name)
+        if isinstance(by_key, Scatter) and _is_by_key(loop, by_key, left):
+            found[name] = Idiom("scatter", name, paths=(by_key.path,))
+            del filled[name]
     if not (found or named) or not all(filled.values()):
         return ()
     for counter in dict.fromkeys(filled.values()):
@@ -98,6 +108,16 @@ def _reduction(loop: For, r: Reduction, fn: Function) -> Idiom:
     data = _data(loop)
     by_data = any(data(i) for t in targets if t.array == r.array for i in t.index)
     return Idiom("histogram" if by_data else "reduction", r.var, r.op, paths=r.paths)
+
+
+def _flags(stores: SameStores) -> Idiom:
+    return Idiom("flags", stores.array, expr_text(stores.value), paths=stores.paths)
+
+
+def _is_by_key(loop: For, found: Scatter, left: Sequence[str]) -> bool:
+    """Whether elements that an iteration reads say where it stores, and no iteration before."""
+    index, data = found.target.index, _data(loop)
+    return any(map(data, index)) and not any(names(e) & set(left) for e in index)
 
 
 def _data(loop: For) -> Callable[[Expr], bool]:

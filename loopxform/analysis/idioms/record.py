@@ -8,7 +8,15 @@ from loopxform.ir.visit import Path
 from loopxform.records import record
 
 Kind: TypeAlias = Literal[
-    "scan", "compaction", "histogram", "search", "reduction", "arg-min", "arg-max"
+    "scan",
+    "compaction",
+    "histogram",
+    "flags",
+    "scatter",
+    "search",
+    "reduction",
+    "arg-min",
+    "arg-max",
 ]
 Reads: TypeAlias = Literal["", "inclusive", "exclusive", "both"]
 
@@ -56,6 +64,10 @@ class Idiom:
                 return f"compaction into {', '.join(self.arrays)}, counted by {self.variable}"
             case "search":
                 return f"search for the first {self.variable} with {self.condition}"
+            case "flags":
+                return f"flags in {self.variable} (= {self.op})"
+            case "scatter":
+                return f"scatter into {self.variable} (last writer)"
             case "histogram" | "reduction":
                 return f"{self.kind} of {self.variable} ({self.op})"
             case _:

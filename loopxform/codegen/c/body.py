@@ -189,11 +189,12 @@ class Printer:
         return [*out, pad + "}"]
 
     def _alone(self, s: Assign) -> list[str]:
-        """The directive of an update that threads make one after the other."""
+        """The directive of an update, or a store, that threads make one after the other."""
         own = isinstance(s.target, Load) and s.target.array in self.own
         if not s.atomic or own or not self.openmp:
             return []
-        return [f"#pragma omp {'critical' if s.op in _IN_TURN else 'atomic'}"]
+        how = "critical" if s.op in _IN_TURN else "atomic" if s.op else "atomic write"
+        return [f"#pragma omp {how}"]
 
     def _phase(self, s: For, p: Phase, place: Path, d: Dialect) -> str:
         """The call of a function of its own."""

@@ -18,6 +18,7 @@ from loopxform.codegen.opencl.launch import Mapping
 from loopxform.ir.affine import Poly, poly, value_of
 from loopxform.ir.nodes import Assign, Copy, Decl, For, Load, Stmt, Var
 from loopxform.ir.types import Space
+from loopxform.ir.updates import atomic_word
 from loopxform.ir.visit import loads, stmt_exprs, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import fixed_trips
@@ -225,10 +226,8 @@ def _access(x: Load, *, write: bool, atomic: str) -> Access:
 
 
 def _atomic(s: Stmt) -> str:
-    """The operator of an atomic update; of a difference that of a sum."""
-    if not isinstance(s, Assign) or not s.atomic:
-        return ""
-    return "+" if s.op == "-" else s.op
+    """What an atomic update, or store, does."""
+    return atomic_word(s) if isinstance(s, Assign) and s.atomic else ""
 
 
 def _reads(s: Stmt) -> bool:

@@ -14,6 +14,7 @@ from loopxform.frontend.lower.assignments import SimpleStatements
 from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.facts import Facts
 from loopxform.frontend.lower.fold import fold
+from loopxform.frontend.lower.guarded_extrema import guarded_extremum
 from loopxform.frontend.lower.loops import Headers
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.sketch import in_order
@@ -173,7 +174,7 @@ class Statements(SimpleStatements):
             check_condition(cond, self.x.types, node.cond)
         except NotModelled as why:
             return replace(self.odd(why, node.cond), body=then + orelse)
-        return If(cond, then, orelse, origin=self.places.origin(node))
+        return guarded_extremum(If(cond, then, orelse, origin=self.places.origin(node)))
 
     def _while(self, s: Opaque, cond: c_ast.Node | None, *, once: bool = False) -> Opaque:
         """The loop around the body of `s`, with its condition where that is modelled."""

@@ -1,13 +1,15 @@
 """Atomic updates: for i: h[a[i]] += e(i)  ->  for i: atomic h[a[i]] += e(i)
 
     histograms, sums by key       h[a[i]]++, s[key[i]] += w[i]
+    products by key               p[key[i]] *= w[i]
     extrema by key                if (s[key[i]] < w[i]) s[key[i]] = w[i]
 
 Every element is read and written in one piece, so that iterations may run at the same time, in any
 order: what only commutes keeps no loop in order. Legal where the loop carries reductions into the
-elements of arrays of numbers of 32 or 64 bits, whose operator is one of + - & | ^ min max, and uses
-these elements for nothing else. Sums wrap around: their low bits are those of the sum in order;
-sums of real numbers are rounded differently in another order, and need `reassociate`. So do extrema
+elements of arrays of numbers of 32 or 64 bits, whose operator is one of + - * & | ^ min max, and
+uses these elements for nothing else. Sums and products wrap around: their low bits are those of the
+one in order; those of real numbers are rounded differently in another order, and need
+`reassociate`. So do extrema
 of real numbers that are compared, unless no operand is ever -0.0: which of two zeros is kept
 depends on the order. Reductions of scalars are left as they are. ("Atomic" in Halide and OpenMP;
 Kirk and Hwu, "Programming Massively Parallel Processors", chapter 9.)
@@ -31,11 +33,15 @@ from loopxform.transforms.base import Step
 from loopxform.transforms.reductions.partial import inseparable, rounded, unordered
 from loopxform.transforms.sites import one_loop, trusted, whole_loop
 
-ATOMIC = frozenset(["+", "&", "|", "^", "min", "max"])
-"""Operators of reductions that OpenCL C has atomic functions for."""
+ATOMIC = frozenset(["+", "*", "&", "|", "^", "min", "max"])
+"""Operators of reductions that OpenCL C has atomic functions for, or that a value may be exchanged
+for the one before by."""
 
-OF_REALS = frozenset(["+", "min", "max"])
-"""Those that a value may be exchanged for the one before by."""
+OF_REALS = frozenset(["+", "*", "min", "max"])
+"""Those of real numbers."""
+
+MODULAR = ("+", "*")
+"""Operators whose low bits are those of the whole in any order, formed in an unsigned type."""
 
 WIDE = 8
 SIZES = (4, WIDE)
@@ -149,15 +155,15 @@ def _rewritten(fn: Function, r: Reduction, step: str) -> Function:
 
 
 def _atomic(s: Assign | If, operand: Expr, op: str, own: Scalar, step: str) -> Assign:
-    """The update by `operand` of an element of type `own`. Signed sums are formed in the unsigned
-    type: in another order they may leave the range where the whole does not."""
+    """The update by `operand` of an element of type `own`. Signed sums and products are formed in
+    the unsigned type: in another order they may leave the range where the whole does not."""
     (inner,) = (s,) if isinstance(s, Assign) else s.then
     assert isinstance(inner, Assign)
     value = inner.value if inner.op else operand
     word = "-" if subtracts(inner) else inner.op or op
     if own.is_float and s is inner and isinstance(inner.value, Call) and op in ("min", "max"):
         word = inner.value.name  # fmin
-    if own.is_integer and op == "+":
+    if own.is_integer and op in MODULAR:
         value = _unsigned(value, inner.value, ULONG if own.bytes == WIDE else UINT, own)
     origin = s.origin.then(step)
     return replace(inner, value=value, op=word, atomic=True, origin=origin)
@@ -175,9 +181,10 @@ def _unsigned(e: Expr, text: Expr, wide: Scalar, own: Scalar) -> Expr:
 
 
 def _terms(e: Expr, text: Expr, wide: Scalar) -> Expr:
-    """A sum of what the text adds one by one; its terms are computed as they stand there."""
+    """A sum of what the text adds one by one, or a product; its terms are computed as they stand
+    there."""
     match e:
-        case Bin("+" | "-" as op, left, right) if not _stands_in(text, e):
+        case Bin("+" | "-" | "*" as op, left, right) if not _stands_in(text, e):
             return Bin(op, _terms(left, text, wide), _terms(right, text, wide))
         case Un("-", operand) if not _stands_in(text, e):
             return Un("-", _terms(operand, text, wide))

@@ -45,7 +45,7 @@ from loopxform.ir.updates import CALLS, updated
 from loopxform.ir.visit import LoopSite, declared, loads, map_exprs, replace_at, stmt_exprs, walk
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.reductions.atomic_updates import WIDE
+from loopxform.transforms.reductions.atomic_updates import MODULAR, WIDE
 from loopxform.transforms.reductions.partial import neutral
 from loopxform.transforms.sites import new_name, one_loop, trusted
 
@@ -186,8 +186,8 @@ def _index(counter: str, shape: tuple[int, ...]) -> tuple[Expr, ...]:
 
 
 def _kind(own: Scalar, op: str) -> Scalar:
-    """The type of a copy: partial sums may leave the range of signed integers."""
-    if own.is_float or op != "+":
+    """The type of a copy: partial results may leave the range of signed integers."""
+    if own.is_float or op not in MODULAR:
         return own
     return ULONG if own.bytes == WIDE else UINT
 
@@ -199,7 +199,7 @@ def _operator(s: Assign) -> str:
 
 def updates(loop: For, array: str) -> list[Assign]:
     """The atomic updates of an array in a loop."""
-    found = (s for _, s in walk(loop.body) if isinstance(s, Assign) and s.atomic)
+    found = (s for _, s in walk(loop.body) if isinstance(s, Assign) and s.atomic and s.op)
     return [s for s in found if _target(s) == array]
 
 

@@ -4,7 +4,7 @@
 
 Elements of 8 or 16 bits are updated in a copy of 32, which devices have atomic functions for
 (`atomic-updates`). Their low bits are those of the sum in narrow elements: it wraps around. Legal
-for an outermost loop that does nothing with the array but updates by one of + - & | ^ with
+for an outermost loop that does nothing with the array but updates by one of + - * & | ^ with
 integers, of which the part that is touched is known and certainly exists.
 """
 
@@ -19,7 +19,7 @@ from loopxform.analysis.host_scalars import host_scalars
 from loopxform.analysis.reductions import operands, reductions
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Cast, Decl, For, Function, If, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Cast, Decl, Function, If, Load, Stmt, Var
 from loopxform.ir.renaming import rename
 from loopxform.ir.types import UINT, Space
 from loopxform.ir.typing import symbols, type_of
@@ -28,9 +28,9 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.sites import new_name, one_loop, trusted, unmapped, whole_loop
-from loopxform.transforms.storage.copied import COUNTERS, copy_nest, counters, touched
+from loopxform.transforms.storage.copied import COUNTERS, copy_nest, counters, in_order, touched
 
-MODULAR = frozenset(["+", "&", "|", "^"])
+MODULAR = frozenset(["+", "*", "&", "|", "^"])
 """Operators whose low bits depend on low bits alone."""
 
 
@@ -110,17 +110,12 @@ class WidenUpdates(Step):
         if back:
             value = Cast(symbols(fn)[self.array], wide)
             move = Assign(narrow, value, label=f"copy_{self.array}", origin=origin)
-        (copy,) = map_body((copy_nest(fn, move, own, box.upper),), _in_order)
+        (copy,) = map_body((copy_nest(fn, move, own, box.upper),), in_order)
         when = [c for c in touched(box) if not always(fn, site.path, c)]
         return If(conjunction(when), (copy,), origin=origin) if when else copy
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"the low bits of the updates of {self.array} are those of narrow elements"
-
-
-def _in_order(s: Stmt) -> tuple[Stmt, ...]:
-    """A loop that is still to be judged, as those of the user are."""
-    return (replace(s, parallel=False),) if isinstance(s, For) else (s,)
 
 
 def _no(site: LoopSite, text: str) -> Obstacle:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from loopxform.analysis.extent import Extent
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Bin, Const, Expr, For, Function, Stmt
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt
 from loopxform.ir.types import INT_MAX, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.transforms.edges.bounds import conjuncts
@@ -21,7 +22,7 @@ def counters(fn: Function, rank: int) -> tuple[str, ...]:
     return tuple(fresh(fn, COUNTERS[n]) for n in range(rank))
 
 
-def copy_nest(fn: Function, move: Assign, names: tuple[str, ...], upper: tuple[Expr, ...]) -> Stmt:
+def copy_nest(fn: Function, move: Stmt, names: tuple[str, ...], upper: tuple[Expr, ...]) -> Stmt:
     """forall p < upper[0]: forall q < upper[1]: ... move."""
     types = symbols(fn)
     out: Stmt = move
@@ -29,6 +30,11 @@ def copy_nest(fn: Function, move: Assign, names: tuple[str, ...], upper: tuple[E
         kind = promote(type_of(end, types))
         out = For(name, Const(0), end, Const(1), (out,), True, type=kind, origin=move.origin)
     return out
+
+
+def in_order(s: Stmt) -> tuple[Stmt, ...]:
+    """A loop that is still to be judged, as those of the user are."""
+    return (replace(s, parallel=False),) if isinstance(s, For) else (s,)
 
 
 def touched(found: Extent) -> list[Expr]:

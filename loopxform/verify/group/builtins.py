@@ -19,7 +19,7 @@ from loopxform.verify.group.operands import (
     operand_type,
     wrapped,
 )
-from loopxform.verify.group.syntax import Expression
+from loopxform.verify.group.syntax import Conversion, Expression
 from loopxform.verify.group.types import Vector, named
 from loopxform.verify.group.unset import Unset, f32, mathematical, passed
 
@@ -33,8 +33,9 @@ _BITS = {"float": FLOAT, "uint": UINT, "int": INT, "double": DOUBLE, "ulong": UL
 _FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", "long": "q"}
 _MOVED = re.compile(r"v(load|store)(2|4|8|16)")
 _UPDATED = re.compile(r"atom(?:ic)?_(add|sub|and|or|xor|min|max)")
-_SIGNS = {"add": "+", "sub": "-", "and": "&", "or": "|", "xor": "^"}
-OF_REALS = re.compile(r"lx_(add|f?min|f?max)_(float|double)_(?:global|local)")
+_SIGNS = {"add": "+", "mul": "*", "sub": "-", "and": "&", "or": "|", "xor": "^"}
+MULTIPLIED = re.compile(r"lx_mul_(?:uint|ulong)_(?:global|local)")
+OF_REALS = re.compile(r"lx_(add|mul|f?min|f?max)_(float|double)_(?:global|local)")
 """Updates of real numbers, which are functions of their own."""
 
 PASSED = re.compile(r"lx_(take|tell|look)")
@@ -85,6 +86,8 @@ class Builtins(ABC):
             own = next(n for n, t in _BITS.items() if t == operand_type(x))
             formats = f"'{_FORMATS[own]}', '{_FORMATS[name[3:]]}'"
             return Operand(f"bits({x.text}, {formats})", _BITS[name[3:]])
+        if MULTIPLIED.fullmatch(name):
+            return self._multiplied(*arguments)
         if m := OF_REALS.fullmatch(name):
             return self._updated_real(m[1], FLOAT if m[2] == "float" else DOUBLE, *arguments)
         if m := PASSED.fullmatch(name):
@@ -110,6 +113,16 @@ class Builtins(ABC):
         word = "add" if op == "sub" else op
         return Operand(f"{at.array}.update({at.at}, '{word}', lambda x: {new})", at.type)
 
+    def _multiplied(self, pointer: Expression, operand: Expression) -> Operand:
+        """A product of integers, formed in their unsigned type; it wraps around."""
+        assert isinstance(pointer, Conversion)
+        at = self.address(pointer.operands[0])
+        if not isinstance(at.type, Scalar):
+            raise self.error("the product of what is no number")
+        e = converted(self.settled(operand), at.type).text
+        new = wrapped(f"x * ({e})", at.type)
+        return Operand(f"{at.array}.update({at.at}, 'mul', lambda x: {new})", at.type)
+
     def _passed(
         self, word: str, pointer: Expression, what: Expression | None = None, *bits: Expression
     ) -> Operand:
@@ -130,8 +143,8 @@ class Builtins(ABC):
     ) -> Operand:
         """The same of a real number; Python's min and max keep the first where a NaN is second."""
         at, e = self.address(pointer), converted(self.settled(operand), kind).text
-        if op == "add":
-            new = converted(Operand(f"x + {e}", DOUBLE), kind).text
+        if op in ("add", "mul"):
+            new = converted(Operand(f"x {_SIGNS[op]} {e}", DOUBLE), kind).text
         elif op.startswith("f"):
             new = f"mathematical('{op if kind == DOUBLE else op + 'f'}')(x, {e})"
         else:

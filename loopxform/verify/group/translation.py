@@ -84,7 +84,7 @@ class Translation:
         scope = Scope(dict(self._constants(program, structs)))
         writers: list[_FunctionWriter] = []
         functions: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
-        known = builtins.OF_REALS, builtins.PASSED
+        known = builtins.OF_REALS, builtins.MULTIPLIED, builtins.PASSED
         for f in program.functions:
             if any(pattern.fullmatch(f.name) for pattern in known):
                 continue

@@ -106,6 +106,19 @@ HISTOGRAMS = {
     "if (a[i] < s) { s = a[i]; k = i; }": "reduction of s (min); arg-min in k",
 }
 
+FLAGS = {
+    "out[b[i]] = 1;": "flags in out (= 1)",
+    "if (a[i] > 3) out[b[i] & 7] = m + 1;": "flags in out (= m + 1)",
+    "s += a[i]; x[b[i]] = -0.0f;": "flags in x (= -0.0f); reduction of s (+)",
+}
+
+SCATTERS = {
+    "out[b[i]] = a[i];": "scatter into out (last writer)",
+    "if (a[i] > 3) { int t = a[i] * 2; out[b[i] & 7] = t; }": "scatter into out (last writer)",
+    "out[b[i]] = i; s += a[i];": "scatter into out (last writer); reduction of s (+)",
+    "out[b[i]] = i; x[b[i]] = 2;": "flags in x (= 2); scatter into out (last writer)",
+}
+
 SEARCHES = {
     "if (a[i] == key) { k = i; break; }": "search for the first i with a[i] == key",
     "if (a[i] == key) return i;": "search for the first i with a[i] == key",
@@ -190,10 +203,12 @@ NAMELESS = {
 }
 
 
-@pytest.mark.parametrize("statements", {**SCANS, **COMPACTIONS, **HISTOGRAMS, **SEARCHES})
+NAMED = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **FLAGS, **SCATTERS, **SEARCHES}
+
+
+@pytest.mark.parametrize("statements", NAMED)
 def test_named(statements: str) -> None:
-    table = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **SEARCHES}
-    assert names_of(body(statements)) == table[statements]
+    assert names_of(body(statements)) == NAMED[statements]
 
 
 @pytest.mark.parametrize("text", LOOPS)

@@ -47,6 +47,11 @@ LISTINGS = {
         ),
         "atomic-updates i",
     ),
+    "product": (loop("h[a[i] & 7] *= 3;"), "atomic-updates i"),
+    "chain-of-products": (
+        loop("h[a[i] & 7] = w[i] * (a[i] - 2) * h[a[i] & 7];"),
+        *("atomic-updates i", "stripmine i 4", "privatise-updates h ii"),
+    ),
     "bits": (loop("h[a[i] & 7] |= w[i]; w[i] = 3;"), "atomic-updates i"),
     "minimum": (loop("if (w[i] < h[a[i] & 7]) h[a[i] & 7] = w[i];"), "atomic-updates i"),
     "conditional-operator": (
@@ -144,7 +149,8 @@ REFUSALS = {
     ),
     "read-too": (loop("h[a[i] & 7]++; w[i] = h[i & 7];"), "atomic-updates i"),
     "two-operators": (loop("h[a[i] & 7]++; h[w[i] & 7] ^= 1;"), "atomic-updates i"),
-    "product": (loop("h[a[i] & 7] *= 3;"), "atomic-updates i"),
+    "conjunction": (loop("h[a[i] & 7] = h[a[i] & 7] && w[i];"), "atomic-updates i"),
+    "real-product": (loop("f[a[i] & 3] *= w[i];", REAL), "atomic-updates i"),
     "small-type": (loop("h[a[i] & 7]++;", "int n, int a[n], char h[8]"), "atomic-updates i"),
     "real": (
         loop("f[a[i] & 3] += w[i];", REAL),

@@ -71,7 +71,7 @@ def test_json_of_a_step_names_its_parameters() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "help"),
     [
-        ("", "'' is not a step", "steps: assume, atomic-updates, begin-at, block-cyclic, "),
+        ("", "'' is not a step", "steps: assume, atomic-stores, atomic-updates, begin-at, "),
         (
             "mosaic i",
             "'mosaic' is not a step",

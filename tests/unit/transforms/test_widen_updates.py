@@ -26,7 +26,7 @@ REFUSALS = {
     "wide": (loop("w[a[i] & 7]++;"), "widen-updates w i"),
     "not-updated": (COUNTED, "widen-updates g i"),
     "extrema": (loop("if (h[i & 7] < h[0]) w[i] = 1; h[a[i] & 7] |= 1;"), "widen-updates h i"),
-    "product": (loop("h[a[i] & 7] *= 3;"), "widen-updates h i"),
+    "conjunction": (loop("h[a[i] & 7] = h[a[i] & 7] && w[i];"), "widen-updates h i"),
     "reals": (loop("h[a[i] & 7] += x[i];", f"{BYTES}, float x[n]"), "widen-updates h i"),
     "behind-a-pointer": (loop("p[a[i]]++;", f"{BYTES}, unsigned char *p"), "widen-updates p i"),
     "inside": (
