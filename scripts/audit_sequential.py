@@ -35,6 +35,7 @@ from loopxform.cli.users_names import UsersNames
 from loopxform.ir.affine import to_expr
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Stmt
+from loopxform.ir.types import INT
 from loopxform.ir.visit import bodies, map_expr, names
 from loopxform.offload.program_state import Part
 from loopxform.transforms.edges.bounds import ends_of, trips_to
@@ -90,7 +91,9 @@ def _in_kernels(r: OffloadedRegion, users: UsersNames, args: argparse.Namespace)
     parts = kernels_of(r.done, r.entry.plan)
     chosen = "device" if r.entry.host.operations is None else "weighed"
     for k in r.entry.plan.kernels:
-        for loop in Counts(dict(k.function.tiles), args).long(k.function.body):
+        sizes = [p.name for p in k.function.params if p.type == INT and not p.array]
+        counts = Counts(dict(k.function.tiles), frozenset(sizes), args)
+        for loop in counts.long(k.function.body):
             place = loop.origin.loc
             line = place.line if place else "?"
             what = _told(r, loop, parts.get(k.name)) or f"{k.name}, part of another kernel's work"
@@ -107,9 +110,10 @@ def _told(r: OffloadedRegion, loop: For, part: Part | None) -> str:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often the loops of a kernel run, whose tile sizes are known."""
+    """How often the loops of a kernel run, whose tile sizes are known; `sizes` are any `int`."""
 
     tiles: dict[str, int]
+    sizes: frozenset[str]
     args: argparse.Namespace
 
     def long(self, body: tuple[Stmt, ...], around: tuple[For, ...] = ()) -> Iterator[For]:
@@ -152,9 +156,16 @@ class Counts:
                     corner[x.var] = evaluate(end, self.tiles | corner)
         plain = replace(loop, lo=_plain(loop.lo), hi=_plain(loop.hi))
         counts = [to_expr(n) for end in ends_of(plain) if (n := trips_to(plain, end)) is not None]
-        known = [e for e in counts if all(names(e) <= c.keys() for c in corners)]
-        each = (max(evaluate(e, self.tiles | c) for c in corners) for e in known)
-        return max(1, min(each, default=inf))
+        each = (self.largest(e, corners) for e in counts)
+        return max(1, min((n for n in each if n is not None), default=inf))
+
+    def largest(self, count: Expr, corners: tuple[dict[str, int], ...]) -> int | None:
+        """The largest value of a count at some corners; None where more than sizes are unknown."""
+        unknown = [names(count) - self.tiles.keys() - c.keys() for c in corners]
+        if not all(x <= self.sizes for x in unknown):
+            return None
+        ends = [dict.fromkeys(self.sizes, n) for n in (1, INT.most)]
+        return max(evaluate(count, e | self.tiles | c) for c in corners for e in ends)
 
 
 def _plain(e: Expr) -> Expr:
