@@ -160,9 +160,9 @@ class Counts:
         return max(1, min((n for n in each if n is not None), default=inf))
 
     def largest(self, count: Expr, corners: tuple[dict[str, int], ...]) -> int | None:
-        """The largest value of a count at some corners; None where more than sizes are unknown."""
+        """The largest value of a count at some corners; None where more than a size is unknown."""
         unknown = [names(count) - self.tiles.keys() - c.keys() for c in corners]
-        if not all(x <= self.sizes for x in unknown):
+        if not all(x <= self.sizes and len(x) < 2 for x in unknown):
             return None
         ends = [dict.fromkeys(self.sizes, n) for n in (1, INT.most)]
         return max(evaluate(count, e | self.tiles | c) for c in corners for e in ends)
