@@ -6,8 +6,9 @@ python scripts/audit_sequential.py --programs scripts/programs/NAME.toml FOLDER 
 
 Files and tables are those of offload_programs.py. A loop is listed where it runs in order in a
 kernel, at most --items work-items run it (32), and it and those around it may have more than
---iterations iterations (1000): where a bound is no number, they may. Of loops inside each other it
-is the outermost such loop. Its row says what the report says of it, and who runs it:
+--iterations iterations (1000): where a bound is no number, they may. What runs once is no loop. Of
+loops inside each other it is the outermost such loop. Its row says what the report says of it, once
+for all kernels that it is in, and who runs it:
 
     weighed   the device or the user's loops, by their times when the program runs, copies counted
     device    always the device: data decide how long the loops of its part run
@@ -21,7 +22,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from offload_programs import Program, apart, meant, parser, require_there, seconds_for
@@ -33,8 +34,10 @@ from loopxform.cli.offload_text import kernels_of
 from loopxform.cli.users_names import UsersNames
 from loopxform.ir.affine import to_expr
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Bin, Const, For, Stmt
-from loopxform.ir.visit import bodies, names
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Stmt
+from loopxform.ir.types import INT
+from loopxform.ir.visit import bodies, map_expr, names
+from loopxform.offload.program_state import Part
 from loopxform.transforms.edges.bounds import ends_of, trips_to
 
 
@@ -74,7 +77,10 @@ def audited(program: Program, args: argparse.Namespace) -> list[str]:
     users = UsersNames(file)
     rows = [row for r in done.regions for row in _in_kernels(r, users, args)]
     left = (users.in_error(e) for _, e in by_work(done)) if args.left else ()
-    return [*rows, *(f"line {e.loc.line if e.loc else '?'}: left: {_said(e)}" for e in left)]
+    return [
+        *dict.fromkeys(rows),
+        *(f"line {e.loc.line if e.loc else '?'}: left: {_said(e)}" for e in left),
+    ]
 
 
 def _said(e: lx.LoopxformError) -> str:
@@ -85,26 +91,37 @@ def _in_kernels(r: OffloadedRegion, users: UsersNames, args: argparse.Namespace)
     parts = kernels_of(r.done, r.entry.plan)
     chosen = "device" if r.entry.host.operations is None else "weighed"
     for k in r.entry.plan.kernels:
-        part = parts.get(k.name)
-        what = f"{part.kind}: {part.why}" if part else f"{k.name}, part of another kernel's work"
-        for loop in Counts(dict(k.function.tiles), args).long(k.function.body):
+        sizes = [p.name for p in k.function.params if p.type == INT and not p.array]
+        counts = Counts(dict(k.function.tiles), frozenset(sizes), args)
+        for loop in counts.long(k.function.body):
             place = loop.origin.loc
             line = place.line if place else "?"
+            what = _told(r, loop, parts.get(k.name)) or f"{k.name}, part of another kernel's work"
             yield f"line {line}: {users.of(loop.var)}: {chosen}, {users.in_text(what)}"
+
+
+def _told(r: OffloadedRegion, loop: For, part: Part | None) -> str:
+    """What the report says of a loop: by itself, or of the kernel that it is in."""
+    at = loop.origin.loc
+    own = (p for p in r.done.parts if p.loc == at and p.why and p.tiled is None)
+    best = next(own, part)
+    return f"{best.kind}: {best.why}" if best else ""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How often the loops of a kernel run, whose tile sizes are known."""
+    """How often the loops of a kernel run, whose tile sizes are known; `sizes` are any `int`."""
 
     tiles: dict[str, int]
+    sizes: frozenset[str]
     args: argparse.Namespace
 
     def long(self, body: tuple[Stmt, ...], around: tuple[For, ...] = ()) -> Iterator[For]:
         """The loops that few work-items run for many iterations."""
         for s in body:
             own = (*around, s) if isinstance(s, For) else around
-            if isinstance(s, For) and s.level is None and self.is_long(own):
+            repeats = isinstance(s, For) and s.level is None and self.most(s, around) > 1
+            if isinstance(s, For) and repeats and self.is_long(own):
                 yield s
                 continue
             for inner in bodies(s):
@@ -137,10 +154,23 @@ class Counts:
             for corner, end in zip(corners, (x.lo, Bin("-", x.hi, Const(1)))):
                 if names(end) <= corner.keys():
                     corner[x.var] = evaluate(end, self.tiles | corner)
-        counts = [to_expr(n) for end in ends_of(loop) if (n := trips_to(loop, end)) is not None]
-        known = [e for e in counts if all(names(e) <= c.keys() for c in corners)]
-        each = (max(evaluate(e, self.tiles | c) for c in corners) for e in known)
-        return max(1, min(each, default=inf))
+        plain = replace(loop, lo=_plain(loop.lo), hi=_plain(loop.hi))
+        counts = [to_expr(n) for end in ends_of(plain) if (n := trips_to(plain, end)) is not None]
+        each = (self.largest(e, corners) for e in counts)
+        return max(1, min((n for n in each if n is not None), default=inf))
+
+    def largest(self, count: Expr, corners: tuple[dict[str, int], ...]) -> int | None:
+        """The largest value of a count at some corners; None where more than a size is unknown."""
+        unknown = [names(count) - self.tiles.keys() - c.keys() for c in corners]
+        if not all(x <= self.sizes and len(x) < 2 for x in unknown):
+            return None
+        ends = [dict.fromkeys(self.sizes, n) for n in (1, INT.most)]
+        return max(evaluate(count, e | self.tiles | c) for c in corners for e in ends)
+
+
+def _plain(e: Expr) -> Expr:
+    """A bound without the conversions that keep it from wrapping around."""
+    return map_expr(e, lambda x: x.operand if isinstance(x, Cast) else x)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Compaction: stores to elements that a running value counts, each of them another one.
 
-for i: if (c(i)) out[k++] = a[i];            out[k] is nobody else's
+for i: if (c(i)) out[k++] = a[i];                          out[k] is nobody else's
+for i: if (c(i)) { if (k < most) out[k] = a[i]; k++; }     nor here
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.running_updates import WHOLE, RunningUpdate, RunningValue
 from loopxform.ir.affine import poly
-from loopxform.ir.nodes import Assign, Bin, Const, For, Function, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Const, For, Function, If, Load, Stmt, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path, at, enclosing, stmt_exprs, walk_expr, writes
 
@@ -51,7 +52,8 @@ def filled(
         here = [p for p in stores if _stores_to(at(fn, p), array)]
         for v in values:
             once = len(v.updates) == 1 and _growth(fn, v.updates[0]) == 1 and _grows(fn, v)
-            plain = once and len(here) == len(s.target.index) == 1
+            beside = once and _in_one_body(v.updates[0].path, place)
+            plain = beside and len(here) == len(s.target.index) == 1
             if plain and _is_own_element(fn, path, place, v):
                 out[array] = v.var
     return out
@@ -77,23 +79,36 @@ def _growth(fn: Function, u: RunningUpdate) -> int:
 
 
 def _is_own_element(fn: Function, path: Path, place: Path, v: RunningValue) -> bool:
-    """Whether a store is to an element that the one update next to it counts."""
-    s, body = at(fn, place), place[:-1]
-    beside = [u for u in v.updates if _in_one_body(u.path, place)]
+    """Whether a store is to an element that the one update next to it counts, or next to a
+    condition that it stands under (`if (k < most) out[k] = e; k++;`)."""
+    s = at(fn, place)
+    around = [place[:n] for n in range(len(path) + 1, len(place) + 1)]
+    conditions = [p for p in around if p == place or _is_condition(fn, p, place)]
+    beside = [(u, p) for u in v.updates for p in conditions if _in_one_body(u.path, p)]
     if len(beside) != 1 or not isinstance(s, Assign) or not isinstance(s.target, Load):
         return False
-    number, here = abs(beside[0].path[-1]), abs(place[-1])
+    ((update, outer),) = beside
+    if outer != place and v.var in writes((at(fn, outer),)):
+        return False
+    body, number, here = outer[:-1], abs(update.path[-1]), abs(outer[-1])
     first, last = min(number, here), max(number, here)
-    sign = 1 if place[-1] >= 0 else -1
+    sign = 1 if outer[-1] >= 0 else -1
     between = (at(fn, (*body, sign * n)) for n in range(first + 1, last))
     if any(v.var in writes((x,)) for x in between):
         return False
-    step = _growth(fn, beside[0])
+    step = _growth(fn, update)
     if not _counts_apart(fn, path, place, v, step):
         return False
     least = 0 if here < number else -step
     gaps = ((poly(e) - poly(Var(v.var))).value for e in s.target.index)
     return any(gap is not None and least <= gap < least + step for gap in gaps)
+
+
+def _is_condition(fn: Function, outer: Path, place: Path) -> bool:
+    """Whether nothing but conditions is between a statement, a condition itself, and another one
+    inside."""
+    between = enclosing(fn, place)[len(outer) - 1 : -1]
+    return all(isinstance(x, If) for x in between)
 
 
 def _counts_apart(fn: Function, path: Path, place: Path, v: RunningValue, step: int) -> bool:

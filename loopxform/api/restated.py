@@ -2,6 +2,7 @@
 
     for (y...) { q = out + y*w; for (x...) *q++ = f(y, x); }     the loop over y is parallel
     for (i...) if (a[i] > a[best]) best = i;                     a reduction (argmax of best)
+    for (i...) if (a[i] > h) h = a[i]; else if (a[i] < l) l = a[i];    one of h and l, if h = l
     for (i = 0; i < h * w; i++) out[i % w][i / w] = in[i];       parallel, where 1 <= w
 
 The elements that the first one sets are `out[q]`, of which nothing is known; where subscripts that
@@ -9,7 +10,8 @@ count are in closed form they are `out[y*w + x]`. An iteration has the same elem
 of the arrays there holds here, while scalars are what they are in the loop as it is written: one
 that counts through all iterations still orders them. The second one reads `best` to find it; with
 the value `a[best]` in a variable of its own it is the reduction of a pair (`track-extremum`). The
-third one has the iterations of two loops (`product_loops`).
+third one asks for each extremum apart (`extrema_apart`), and the last one has the iterations of two
+loops (`product_loops`).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import at, declared, names
+from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.source import Loc
 
 _Key: TypeAlias = tuple[Loc | None, str]
@@ -35,19 +38,22 @@ def restated(
     several: Iterable[Loc],
     seconds: float | None = None,
 ) -> tuple[LoopVerdict, ...]:
-    """The verdicts, better ones for loops of which dependences alone are unknown. `several` are
-    places of more than one loop, of which nothing can be told."""
-    left: dict[_Key, LoopVerdict] = {
+    """The verdicts, better ones for loops of which dependences alone are unknown, or keep scalars
+    in order. `several` are places of more than one loop, of which nothing can be told."""
+    ordered: dict[_Key, LoopVerdict] = {
         (v.loc, v.var): v
         for v in verdicts
-        if v.parallel == "unknown" and v.left and v.loc is not None and v.loc not in several
+        if v.parallel not in ENOUGH["reduction"] and v.left and v.loc and v.loc not in several
     }
-    if not left:
+    if not ordered:
         return tuple(verdicts)
     arrays = _arrays(fn)
+    scalars = {k: v for k, v in ordered.items() if arrays.isdisjoint(v.left)}
+    left = {k: v for k, v in ordered.items() if v.parallel == "unknown"}
     counted = {k: v for k, v in left.items() if arrays.issuperset(v.left)}
-    placed = {k: v for k, v in left.items() if len(v.left) == 1 and arrays.isdisjoint(v.left)}
+    placed = {k: v for k, v in scalars.items() if len(v.left) == 1}
     better = _counted(fn, counted, arrays, seconds) | _placed(fn, placed, seconds)
+    better |= _judged(fn, with_extrema_apart(fn), scalars, seconds, _in_place)
     for key in counted.keys() - better.keys():
         two = _as_two(fn, counted[key], arrays, seconds)
         better |= {} if two is None else {key: two}
@@ -139,6 +145,10 @@ def _placed(
 
     done = tracked(Derivation(fn))
     return _judged(fn, done.function, left, seconds, _with_place)
+
+
+def _in_place(written: LoopVerdict, apart: LoopVerdict) -> LoopVerdict:
+    return replace(apart, path=written.path)
 
 
 def _with_place(written: LoopVerdict, tracked: LoopVerdict) -> LoopVerdict | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from loopxform.analysis.assumptions import names_in
 from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, Reason, judge
+from loopxform.api.prepared_names import with_prepared_names
 from loopxform.api.restated import restated
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.ir.nodes import For, Function, Opaque, While
@@ -25,10 +26,18 @@ def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[Loop
     """A verdict for every loop, in text order; see `Routine.check`."""
     fn = routine.function
     as_written = judged(fn, seconds)
-    found = restated(as_written, fn, shared_places(as_written), seconds)
+    found = as_meant(as_written, fn, seconds)
     found = in_order(spelled(found, fn), fn, induction=False)
     found = in_order(apart(found, routine.file), fn, induction=True)
     return with_given(routine, found)
+
+
+def as_meant(
+    verdicts: Sequence[LoopVerdict], fn: Function, seconds: float | None = None
+) -> tuple[LoopVerdict, ...]:
+    """The verdicts, and what is known of loops that are not understood as they are written."""
+    several = shared_places(verdicts)
+    return with_prepared_names(restated(verdicts, fn, several, seconds), fn, several)
 
 
 def judged(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
@@ -93,11 +102,12 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         if loop is None:
             continue
         as_written = judged(loop)
-        alone = spelled(restated(as_written, loop, shared_places(as_written)), loop)
+        alone = spelled(as_meant(as_written, loop), loop)
         made = {x.var for x in alone if x.var != written.get(key(x), x.var)}
         for x in alone:
             there = key(x)
-            if there is not None and there in written and x.parallel != "unknown":
+            known = x.parallel != "unknown" or x.idioms
+            if there is not None and there in written and known:
                 reductions = without_subscripts(x.reductions, made)
                 assumes = without_subscripts(x.assumes, made)
                 decided[there] = replace(x, reductions=reductions, assumes=assumes), loop

@@ -68,6 +68,25 @@ def test_loops_of_one_work_item(tmp_path: Path) -> None:
     )
 
 
+IN_GROUPS = """void g(int n, int steps, float *restrict x, float *restrict y) {
+  for (int t = 0; t < steps; t++) {
+    float s = 0;
+    for (int i = 0; i < n; i++) s += x[i];
+    for (int i = t; i < t + 1; i++) y[i] = s;
+    for (int i = 0; i < n; i++) x[i] -= s / n;
+  }
+}
+"""
+
+
+def test_loops_of_one_work_item_of_a_group_have_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "g.c").write_text(IN_GROUPS)
+    row, last = script("audit_sequential.py", tmp_path)[1].splitlines()
+    assert row.startswith("g: line 4: i: weighed, one work-item: i: a reduction of s (+); floating")
+    assert row.endswith("(allow it: --fp reassociate)")
+    assert last == "1 loops of 1 programs, of 1"
+
+
 PROGRAM = """#include <stdio.h>
 int main(int argc, char **argv) {
   double a[100];

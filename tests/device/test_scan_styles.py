@@ -81,6 +81,16 @@ LINES = {
     "run-lengths": (
         "int r = 0; for (int i = 0; i < n; i++) { r = i && a[i] == a[i-1] ? r + 1 : 1; y[i] = r; }",
         LINE),
+    "what-was-set-last": (
+        "int s = -1; for (int i = 0; i < n; i++) { s = a[i] > 3 ? a[i] : s; y[i] = s; }", LINE),
+    "counted-by-choice": (
+        "int s = 2; for (int i = 0; i < n; i++) { s = a[i] > 3 ? s : s + b[i]; y[i] = s; }", LINE),
+    "by-way-of-a-scalar": (
+        "int t; for (int i = 1; i < n; i++) { int old = y[i-1]; t = old * 2; y[i] = old + a[i]; "
+        "b[i] = t; }", LINE),
+    "beyond-the-room": (
+        "int k = 0; for (int i = 0; i < n; i++) if (a[i] > 1) { if (k < 5) y[k] = a[i]; k++; } "
+        "b[0] = k;", LINE.replace("b[restrict n]", "b[restrict n + 1]")),
     "from-the-end": (
         "for (int i = n - 1; i >= 0; i--) { if (i == n - 1) y[i] = a[i]; "
         "else y[i] = y[i+1] ^ a[i]; }", LINE),

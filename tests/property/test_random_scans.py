@@ -86,6 +86,9 @@ def program(seed: int) -> str:
         body.append(f"if (a[k] > {rng.randint(0, 3)}) {compaction(rng)}")
     if rng.random() < 0.2:
         body.append(rng.choice(["b[k] += 1;", "d[k] = k ? d[k - 1] : 0;", "d[0] += a[k];"]))
+    if seed % 2:  # stores under a condition beside what counts them
+        body = [x.replace("w[i] = k;", "if (i < 3) w[i] = k;") for x in body]
+        body = [x.replace("w[i - 1]", "if (v & 1) w[i - 1]") for x in body]
     rng.shuffle(body)
     for name in names:  # with signs they overflow
         if any(("*" in x or "&" in x) and f"{name} " in x for x in body):

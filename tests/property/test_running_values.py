@@ -26,10 +26,14 @@ PIECES = (
     "w = a[i] + s; t += w;", "w = b[i]; s += w;", "if (a[i] > s) { s = a[i]; t = i; }",
     "for (int j = 0; j < 3; j++) s += a[j];", "for (int j = 0; j < 2; j++) { s += b[j]; t += s; }",
     "a[i + 1] += a[i];", "a[i + 1] = a[i] * 3u + b[i];", "if (b[i] > 4u) a[i + 1] = a[i] + 1u;",
+    "s = b[i] & 1u ? a[i] : s + a[i];", "t = a[i] < 3u ? t : t ^ b[i];",
+    "a[i + 1] = b[i] & 1u ? a[i] : b[i];", "if (b[i] > 2u && s < 9u) s += 1u;",
     "s += a[s & 3u];", "w = s; s += a[i] + w;", "s = b[i] - s;", "s = s / 2u + b[i];",
 )  # fmt: skip
 BITS = (1 << 32) - 1
 N = 9
+LEAST = 9
+"""Where the count that has a bound stops."""
 STARTS = (0, 1, 2, 5, 1000, BITS)
 
 
@@ -63,6 +67,10 @@ def is_kept(x: Idiom, runs: dict[int, list[int]]) -> bool:
     """Whether one function that the operator allows takes each start to what is held."""
     for n in range(N + 1):
         of = {start: run[n] for start, run in runs.items()}
+        if x.bound:
+            if any(of[v] != (v if v >= LEAST else min(v + of[0], LEAST)) for v in STARTS):
+                return False
+            continue
         anew = x.segmented or x.condition or x.op in ("last", "argmax")
         if anew and len(set(of.values())) == 1:
             continue

@@ -4,7 +4,7 @@
                  y[i] = a[i]*y[i-1] + b[i];      one iteration to the next, with what it is on the
                  if (a[i] > m) m = a[i]; ...     way
     compaction   if (c) out[k++] = a[i];         elements one behind the other: a scan of the
-                                                 condition says where
+                 if (c && k < n) out[k++] = a[i];     condition says where
     histogram    h[a[i]]++;                      a reduction to elements that data name
     flags        seen[a[i]] = 1;                 elements that data name, all set to one value
     scatter      out[a[i]] = b[i];               elements that data name: the last one stored stays
@@ -18,8 +18,10 @@ verdict. (Blelloch, Prefix sums and their applications, 1990.)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 
+from loopxform.analysis.idioms.capped import uncapped
 from loopxform.analysis.idioms.chunked import scan_in_chunks
 from loopxform.analysis.idioms.compaction import is_filled, is_in_place, is_read
 from loopxform.analysis.idioms.flow import Flow
@@ -50,6 +52,25 @@ def idioms(
         return named
     if len(list(islice(walk(loop.body), MOST_STATEMENTS + 1))) > MOST_STATEMENTS:
         return ()
+    known = _carried(fn, path, left, reduced, named)
+    plain = None if known else uncapped(fn, path, left)
+    if plain is None:
+        return known
+    known = _carried(plain.function, path, left, reduced, named)
+    return tuple(replace(x, bound=plain.bounds.get(x.variable, "")) for x in known)
+
+
+def _carried(
+    fn: Function,
+    path: Path,
+    left: Sequence[str],
+    reduced: Sequence[Reduction],
+    named: tuple[Idiom, ...],
+) -> tuple[Idiom, ...]:
+    """What explains the dependences that are `left`, and the reductions that are `named`; () where
+    one of them has no explanation."""
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
     flow = Flow(fn, path, loop, frozenset(left) | {r.array for r in reduced})
     if not flow.simple or flow.changes(names(loop.hi) | names(loop.step)):
         return ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from loopxform.analysis.idioms.flow import Guard
 from loopxform.analysis.scope import Names
-from loopxform.ir.nodes import Bin, Expr, Load, Un, Var
+from loopxform.ir.nodes import Bin, Const, Expr, Load, Un, Var
 from loopxform.ir.printer import expr_text
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -14,7 +14,18 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 def said_of(guards: Iterable[Guard], types: Names) -> str:
     """What holds where all of some branches are taken."""
-    return " && ".join(_text(g.cond, types) if g.holds else opposite(g.cond, types) for g in guards)
+    asked = (g for g in guards if not isinstance(g.cond, Const))
+    return " && ".join(_text(g.cond, types) if g.holds else opposite(g.cond, types) for g in asked)
+
+
+def conjuncts(e: Expr) -> Iterator[Expr]:
+    """The conditions that hold together where `e` does."""
+    match e:
+        case Bin("&&", left, right):
+            yield from conjuncts(left)
+            yield from conjuncts(right)
+        case _:
+            yield e
 
 
 def _text(e: Expr, types: Names) -> str:

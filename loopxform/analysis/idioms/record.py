@@ -41,7 +41,8 @@ class Idiom:
     says whether what a scan hands to other statements has the term of the iteration in it
     (inclusive), and `segmented` that it begins anew where a condition holds. `condition` is the
     property that is searched, or under which elements are kept; `arrays` are those that a
-    compaction fills. `paths` are the statements that update, in text order."""
+    compaction fills, `bound` is what is asked of a count that stops. `paths` are the statements
+    that update, in text order."""
 
     kind: Kind
     variable: str
@@ -50,11 +51,16 @@ class Idiom:
     segmented: bool = False
     condition: str = ""
     arrays: tuple[str, ...] = ()
+    bound: str = ""
     assumes: tuple[str, ...] = ()
     paths: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
         """`scan of s (+, inclusive)`."""
+        return self._name + (f" while {self.bound}" if self.bound else "")
+
+    @property
+    def _name(self) -> str:
         match self.kind:
             case "scan":
                 kind = "segmented scan" if self.segmented else "scan"
@@ -81,6 +87,7 @@ class Idiom:
             "segmented": self.segmented,
             "condition": self.condition,
             "arrays": list(self.arrays),
+            "bound": self.bound,
             "assumes": list(self.assumes),
         }
         return {

@@ -130,7 +130,7 @@ def _own(s: Assign, starts: bool) -> frozenset[str]:
 def _operator(flow: Flow, parts: Sequence[Part]) -> str:
     """What the updates have in common; "" where that is nothing."""
     updates = [p.update for p in parts if p.update]
-    steps = [p for p in parts if not p.starts]
+    steps = [p for p in parts if not p.starts and p.stmt.value != p.stmt.target]
     types = names_of(flow.fn)
     if not steps:
         return LAST

@@ -12,11 +12,11 @@ Whether elements may be read behind the last one that C reads, is another questi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.idioms.flow import Flow, Site
-from loopxform.analysis.idioms.guards import opposite, said_of
+from loopxform.analysis.idioms.guards import conjuncts, opposite, said_of
 from loopxform.analysis.idioms.record import Idiom
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
@@ -79,7 +79,7 @@ def search_at(fn: Function, path: Path, *, nested: bool = False) -> Search | Non
             return _search(flow, loop.var, loop.hi, (), by_one=by_one, nested=nested)
         case While(once=False, cond=cond):
             flow = Flow(fn, path, loop)
-            asked = list(_conjuncts(cond))
+            asked = list(conjuncts(cond))
             ends = [(c, *x) for c in asked if (x := _bounded(flow, c))]
             if not ends:
                 return None
@@ -180,15 +180,6 @@ def _is_set_first(flow: Flow, name: str) -> bool:
     if first is None or first.guards or first.loops or name in first.reads:
         return False
     return isinstance(first.stmt, Assign) and first.stmt.target == Var(name)
-
-
-def _conjuncts(e: Expr) -> Iterator[Expr]:
-    match e:
-        case Bin("&&", left, right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield e
 
 
 def _bounded(flow: Flow, e: Expr) -> tuple[str, Expr] | None:

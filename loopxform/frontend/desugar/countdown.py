@@ -122,7 +122,7 @@ def _unsigned(
     cond = build.binary(">=", build.name(count, s), build.number(0, s))
     body = _Counted(name, count, known.type).visit(cast(Any, s).stmt)
     out: list[c_ast.Node] = [_for(s, init, cond, build.step("--", count, s), body)]
-    if not own and name in scope.outside:
+    if not own and name in scope.outside - scope.once:
         out.append(build.assignment(name, build.minus(build.number(1, s)), s))
     return out
 

@@ -22,6 +22,7 @@ class Scope:
     types: Mapping[str, c_ast.Decl]
     private: frozenset[str]
     outside: frozenset[str]
+    once: frozenset[str] = frozenset()
 
 
 def take_start(before: list[c_ast.Node], name: str, scope: Scope) -> c_ast.Assignment | None:

@@ -9,8 +9,8 @@
 
 Only where the step happens for certain, and its variable belongs to the function and stands nowhere
 else in the statement: then nothing can tell when it happens. What a pointer of the function leads
-to, or a member of a struct, is stepped apart where the statement has no order of its own: C leaves
-undefined what else it reads or sets there (C11 6.5p2).
+to, a member of a struct, or a variable of the file is stepped apart where the statement has no
+order of its own: C leaves undefined what else it reads or sets there (C11 6.5p2).
 """
 
 from __future__ import annotations
@@ -134,8 +134,7 @@ class _Stepping:
     def _is_only(self, n: c_ast.Node, cond: c_ast.Node) -> bool:
         """Whether the variable that is assigned stands nowhere else in a condition."""
         name = cast(Any, n).lvalue.name
-        uses = sum(isinstance(x, c_ast.ID) and x.name == name for x in every(cond))
-        return name in self.private and uses == 1
+        return name in self.private and _uses(name, cond) == 1
 
     def _condition(self, s: c_ast.If) -> list[c_ast.Node]:
         whole = build.block([s.cond], s)
@@ -154,8 +153,7 @@ class _Stepping:
         if not isinstance(n.expr, c_ast.ID) or n.expr.name not in self.private:
             return False
         name = n.expr.name
-        uses = sum(isinstance(x, c_ast.ID) and x.name == name for x in every(s))
-        return uses == 1 and not (isinstance(s, c_ast.Decl) and s.name == name)
+        return _uses(name, s) == 1 and not (isinstance(s, c_ast.Decl) and s.name == name)
 
     def _is_place(self, n: c_ast.UnaryOp, s: c_ast.Node) -> bool:
         """Whether a step concerns what a private variable leads to, which the statement does not
@@ -169,12 +167,14 @@ class _Stepping:
                     place, depth = inner, depth + 1
                 case _:
                     return False
-        return (
-            depth == 1
-            and place.name in self.private
-            and place.name not in changed(s)
-            and not any(isinstance(x, _ORDERED) or _is_ordered(x) for x in every(s))
-        )
+        ordered = any(isinstance(x, _ORDERED) or _is_ordered(x) for x in every(s))
+        if depth == 0:
+            return not ordered and _uses(place.name, s) == 1
+        return depth == 1 and place.name in self.private - changed(s) and not ordered
+
+
+def _uses(name: str, s: c_ast.Node) -> int:
+    return sum(isinstance(x, c_ast.ID) and x.name == name for x in every(s))
 
 
 _ORDERED = c_ast.FuncCall | c_ast.TernaryOp | c_ast.ExprList | c_ast.Compound

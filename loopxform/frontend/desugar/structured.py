@@ -22,7 +22,7 @@ from loopxform.frontend.desugar.early_exits import with_early_exits
 from loopxform.frontend.desugar.early_steps import stepped_at_the_start, stepped_in_condition
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
-from loopxform.frontend.desugar.names import Fresh, declared, governed, mentioned
+from loopxform.frontend.desugar.names import Fresh, changed, declared, governed, mentioned
 from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.strides import counted_strides
 from loopxform.frontend.desugar.switches import chain
@@ -54,7 +54,8 @@ def structure(
     }
     private = declared(node) - taken - file_names
     static = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl) and d.storage}
-    own = Scope(fresh, alike(node), private - static - governed(node.body), _outside(node))
+    kept = private - static - governed(node.body)
+    own = Scope(fresh, alike(node), kept, _outside(node), _once(node))
     _Structure(node, own, private, strides=strides).run()
 
 
@@ -77,6 +78,30 @@ def _outside(node: c_ast.FuncDef) -> frozenset[str]:
 
     visit(node.body, frozenset())
     return frozenset(found)
+
+
+def _once(node: c_ast.FuncDef) -> frozenset[str]:
+    """The names that nothing mentions but one loop, which asks them in its condition and stands in
+    no other loop: what they are behind it is nobody's business."""
+    if any(isinstance(n, c_ast.Goto) for n in every(node.body)):
+        return frozenset()
+    times = _uses(node.body)
+    found: set[str] = set()
+
+    def visit(n: c_ast.Node) -> None:
+        if isinstance(n, LOOPS):
+            inside, asked = _uses(n), _uses(n.cond) if n.cond else Counter[str]()
+            found.update(x for x in asked if inside[x] == times[x] and x not in changed(n.stmt))
+            return
+        for child in below(n):
+            visit(child)
+
+    visit(node.body)
+    return frozenset(found)
+
+
+def _uses(n: c_ast.Node) -> Counter[str]:
+    return Counter(x.name for x in every(n) if isinstance(x, c_ast.ID))
 
 
 class _Structure:

@@ -12,8 +12,9 @@ data, nothing is asked for them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from loopxform.frontend.lower.accesses import known_scalars
 from loopxform.frontend.lower.facts import Facts, follows, is_stable
@@ -47,6 +48,8 @@ from loopxform.ir.visit import (
     substitute,
     walk,
 )
+
+Known: TypeAlias = Callable[[Expr], bool]
 
 LARGEST_SIZE = 0x7FFFFFFF
 """What 64-bit sizes are asked to be at most, where a product of them must not wrap."""
@@ -203,69 +206,71 @@ class _Marking:
         of 64 bits that would be below 0 wraps to one that no array has."""
         p = poly(substitute(_plain(e), self.known))
         bits = 8 * t.bytes
-        lows = extremes(p, context, self.facts.known, greatest=False) or [p]
-        highs = extremes(p, context, self.facts.known, greatest=True) or [p]
+        known = _known(context, self.facts)
+        lows = extremes(p, context, known, greatest=False) or [p]
+        highs = extremes(p, context, known, greatest=True) or [p]
         floor = -(1 << 62) if index and bits == 64 else 0
-        above = any(self._range(low)[0] >= floor or self._is_asked(low) for low in lows)
-        below = any(self._range(high)[1] < 1 << bits for high in highs)
+        above = any(self._range(low, known)[0] >= floor or self._is_asked(low) for low in lows)
+        below = any(self._range(high, known)[1] < 1 << bits for high in highs)
         if not asks:
             return above and below
-        return (above or self._ask_low(lows)) and (below or self._ask_high(highs, bits))
+        return (above or self._ask_low(lows, known)) and (
+            below or self._ask_high(highs, bits, known)
+        )
 
     def _is_asked(self, low: Poly) -> bool:
         """Whether it is asked already that a least value is not negative."""
         return follows(Bin(">=", to_expr(low), Const(0)), self.facts.assumes)
 
-    def _range(self, p: Poly, more: tuple[Expr, ...] = ()) -> tuple[int, int]:
-        """The least and greatest value that the types, what is asked already, and `more` leave to
-        a polynomial."""
+    def _range(self, p: Poly, known: Known, more: tuple[Expr, ...] = ()) -> tuple[int, int]:
+        """The least and greatest value that the types, what is known not to be negative, what is
+        asked already, and `more` leave to a polynomial."""
         low = high = 0
         for m, c in p.terms:
-            least, most = _product([self._ends(x, more) for x in m])
+            least, most = _product([self._ends(x, known, more) for x in m])
             low += min(c * least, c * most)
             high += max(c * least, c * most)
         return low, high
 
-    def _ends(self, x: Expr, more: tuple[Expr, ...]) -> tuple[int, int]:
+    def _ends(self, x: Expr, known: Known, more: tuple[Expr, ...]) -> tuple[int, int]:
         t = type_of(x, self.facts.types)
         most = (1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1
-        least = (
-            0 if self.facts.known(x) or Bin(">=", x, Const(0)) in self.facts.assumes else -most - 1
-        )
+        asked_for = Bin(">=", x, Const(0)) in self.facts.assumes
+        least = 0 if asked_for or known(x) else -most - 1
         for asked in (*self.facts.assumes, *more):
             match asked:
                 case Bin("<=", left, Const(value)) if left == x:
                     most = min(most, int(value))
         return least, most
 
-    def _ask_low(self, lows: list[Poly]) -> bool:
+    def _ask_low(self, lows: list[Poly], known: Known) -> bool:
         """Asks that a least value is not negative, where that is not always so or never."""
         for low in lows:
             minus = Poly(tuple((m, -c) for m, c in low.terms if c < 0))
             plus = Poly(tuple((m, c) for m, c in low.terms if c > 0))
-            small = self._range(minus)[1] < 1 << 62 and self._range(plus)[1] < 1 << 62
+            small = all(self._range(x, known)[1] < 1 << 62 for x in (minus, plus))
             if small and plus.constant is None and minus.terms:
                 condition = Bin("<=", to_expr(minus), to_expr(plus))
                 if is_stable(condition, self.facts.stable):
                     return self.facts.assume(condition)
         return False
 
-    def _ask_high(self, highs: list[Poly], bits: int) -> bool:
+    def _ask_high(self, highs: list[Poly], bits: int, known: Known) -> bool:
         """Asks that a greatest value fits: the sum itself in 32 bits, its sizes in 64."""
         for high in sorted(highs, key=lambda p: len(p.terms)):
             top = Poly(tuple((m, c) for m, c in high.terms if c > 0))
             e = to_expr(top)
             asks_much = top.constant is not None or max(c for _, c in top.terms) > LARGEST_FACTOR
-            if asks_much or not is_stable(e, self.facts.stable) or self._range(top)[0] < 0:
+            if asks_much or not is_stable(e, self.facts.stable) or self._range(top, known)[0] < 0:
                 continue
             single = top.terms[0][0] if len(top.terms) == 1 and top.terms[0][1] == 1 else ()
-            if bits == 32 and self._range(top)[1] < 1 << 64:
+            if bits == 32 and self._range(top, known)[1] < 1 << 64:
                 return self.facts.assume(Bin("<=", _in_64_bits(e), _LARGEST_32))
             if bits == 32 and single:
                 factors = tuple(map(_in_64_bits, single))
                 return self.facts.assume_all(_products_below(factors, _LARGEST_32))
             small = self._small_sizes(e)
-            if bits == 64 and self._range(top, small)[1] < 1 << 64:
+            if bits == 64 and self._range(top, known, small)[1] < 1 << 64:
                 return self.facts.assume_all(small)
             if bits == 64 and single:
                 rest = _products_below(single[1:], Const(LARGEST_SIZE))
@@ -276,6 +281,18 @@ class _Marking:
         """The conditions that keep the 64-bit sizes in `e` small."""
         wide = sorted(n for n in names(e) if self.facts.types[n].bytes == 8)
         return tuple(Bin("<=", Var(n), Const(LARGEST_SIZE)) for n in wide)
+
+
+def _known(context: Context, facts: Facts) -> Known:
+    """Whether a number is not negative where all loops around have an iteration."""
+    pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
+    gaps = [b.limit - a.limit for a, b in pairs]
+
+    def is_known(e: Expr) -> bool:
+        more = ((poly(e) - g).constant for g in gaps)
+        return facts.known(e) or any(x is not None and x >= 0 for x in more)
+
+    return is_known
 
 
 def _in_64_bits(e: Expr) -> Expr:

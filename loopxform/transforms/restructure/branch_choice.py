@@ -1,6 +1,7 @@
 """Branches of a choice: for i: s = c ? s + a[i] : a[i]
   -> for i: if (c) s = s + a[i]; else s = a[i];
   s = (c ? s : 0) + a[i];  -> if (c) s = s + a[i]; else s = 0 + a[i];
+  s = c ? a[i] : s;        -> if (c) s = a[i];
 
 A scalar that chooses what becomes of its own value is updated in one way or another: each branch is
 an update that steps know. (`if-convert` is the other way round.) Legal where the choice is made
@@ -74,7 +75,9 @@ class BranchChoice(Step):
                 yes, no = (_chosen(s.value, choice, holds, types) for holds in (True, False))
                 then = self._branched(replace(s, value=yes), types)
                 orelse = self._branched(replace(s, value=no, label=f"{s.label}_else"), types)
-                return (If(choice.cond, then, orelse, origin=s.origin),)
+                return _asked(choice.cond, then, orelse, s)
+            case Assign(Var(self.name), Var(self.name), ""):
+                return ()
             case If(_, then, orelse):
                 inside = (self._all(then, types), self._all(orelse, types))
                 return (replace(s, then=inside[0], orelse=inside[1]),)
@@ -83,6 +86,18 @@ class BranchChoice(Step):
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"each time '{self.name}' is set, the condition is asked anyway, and before"
+
+
+def _asked(
+    cond: Expr, then: tuple[Stmt, ...], orelse: tuple[Stmt, ...], s: Assign
+) -> tuple[Stmt, ...]:
+    """The branches of a condition, of which one may leave the scalar what it is."""
+    if not (then or orelse):
+        return ()
+    if not then:
+        held = cond.operand if isinstance(cond, Un) and cond.op == "!" else Un("!", cond)
+        cond, then, orelse = held, orelse, ()
+    return (If(cond, then, orelse, origin=s.origin),)
 
 
 def chosen_scalars(loop: For) -> tuple[str, ...]:

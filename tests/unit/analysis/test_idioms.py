@@ -54,11 +54,55 @@ SCANS = {
     "a[i] = b[i] > a[i - 1] ? b[i] : a[i - 1];": "scan of a (max, inclusive)",
     "a[i] = a[i - 1] + b[i]; out[i] = 2 * a[i];": "scan of a (+, inclusive)",
     "if (b[i]) a[i] = a[i - 1] * 3;": "segmented scan of a (*, inclusive)",
+    "a[i] = a[i - 1];": "scan of a (last value set, inclusive)",
+}
+
+PREPARED = {
+    "s = b[i] ? a[i] : s + a[i]; out[i] = s;": "segmented scan of s (+, inclusive)",
+    "s = (b[i] ? 0 : s) + a[i]; out[i] = s;": "segmented scan of s (+, inclusive)",
+    "s = a[i] == a[i - 1] ? s + 1 : 1; out[i] = s;": "segmented scan of s (+, inclusive)",
+    "s = b[i] ? s + 1 : 0; t = s > t ? s : t;": (
+        "segmented scan of s (+, inclusive); reduction of t (max)"
+    ),
+    "s = b[i] > 0 ? b[i] : s; out[i] = s;": "scan of s (last value set, inclusive)",
+    "s = b[i] > 0 ? s : s ^ a[i]; out[i] = s;": "scan of s (^, inclusive)",
+    "s = b[i] > 0 ? s + 1 : b[i] < 0 ? s - 1 : s; out[i] = s;": "scan of s (+, inclusive)",
+    "int now = s + a[i]; out[i] = now; s = now;": "scan of s (+, inclusive)",
+    "int old = out[i - 1]; out[i] = old + a[i];": "scan of out (+, inclusive)",
+    "out[i] = a[i] == a[i - 1] ? out[i - 1] + 1 : 1;": "segmented scan of out (+, inclusive)",
+    "if (b[i]) out[i] = b[i]; else out[i] = out[i - 1];": "scan of out (last value set, inclusive)",
+    "if (b[i] > out[i - 1]) out[i] = b[i]; else out[i] = out[i - 1];": (
+        "scan of out (max, inclusive)"
+    ),
+    "out[i] = (i > 1 ? out[i - 1] : 0) + a[i];": "scan of out (+, inclusive)",
+    "if (i == 1) out[i] = a[i]; else out[i] = out[i - 1] + a[i];": "scan of out (+, inclusive)",
+    "s = b[i] ? a[s & 7] : s + a[i]; out[i] = s;": "",
+    "s = s > 9 ? a[i] : s + a[i]; out[i] = s;": "",
+    "s = b[i] ? s / 2 : s + a[i]; out[i] = s;": "",
+    "out[i] = b[i] ? out[i - 1] + out[i + 1] : 1;": "",
+    "if (b[i]) out[i] = out[i - 1] / 2; else out[i] = 1;": "",
 }
 
 GRIDS = {
     "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++) y[i][j] = a[i][j] + y[i - 1][j];": (
         "scan of y (+, inclusive)"
+    ),
+    "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++)"
+    " y[i][j] = a[i][j] ? y[i - 1][j] + 1 : 0;": "segmented scan of y (+, inclusive)",
+    "for (int i = 1; i < n; i++) for (int j = 0; j < m; j++)"
+    " if (a[i][j]) y[i][j] = y[i - 1][j]; else y[i][j] = 1;": (
+        "scan of y (last value set, inclusive)"
+    ),
+    "for (int i = 1; i < n; i++) for (int j = 1; j < m; j++)"
+    " y[i][j] = a[i][j] ? y[i - 1][j] + y[i][j - 1] : 0;": "",
+    "for (int i = 0; i < n; i++) { int s = 0; for (int j = 0; j < m; j++)"
+    " { s += a[i][j]; y[i][j] = (i ? y[i - 1][j] : 0) + s; } }": "scan of y (+, inclusive)",
+    "for (int i = 1; i < n; i++) for (int j = 1; j < m; j++)"
+    " y[i][j] = a[i][j] + y[i - 1][j] + y[i][j - 1] - y[i - 1][j - 1];": (
+        "scan of y (+, inclusive)"
+    ),
+    "{ b[0] = 0; for (int i = 0; i < n; i++) if (out[i]) { y[0][b[0]] = i; b[0]++; } }": (
+        "compaction into y, counted by b[0]"
     ),
     "for (int j = 0; j < m; j++) for (int i = 1; i < n; i++) y[i][j] = a[i][j] + y[i - 1][j];": "",
     "for (int i = 0; i < n; i++)"
@@ -95,6 +139,27 @@ COMPACTIONS = {
     "for (int j = 0; j < m; j++) if (a[i * m + j]) out[k++] = j;": (
         "compaction into out, counted by k"
     ),
+}
+
+CAPPED = {
+    "if (a[i] > 0 && k < m) out[k++] = a[i];": "compaction into out, counted by k while k < m",
+    "if (m > k && a[i]) { out[k] = i; k++; }": "compaction into out, counted by k while k < m",
+    "if (a[i] > 0) if (k != 64) out[k++] = i;": "compaction into out, counted by k while k != 64",
+    "if (k >= 64) continue; if (a[i]) out[k++] = i;": (
+        "compaction into out, counted by k while k < 64"
+    ),
+    "if (a[i] && k < m) { out[k] = i; b[k] = a[i]; ++k; }": (
+        "compaction into out, b, counted by k while k < m"
+    ),
+    "if (a[i] && k < m) k++; out[i] = k;": "scan of k (+, inclusive) while k < m",
+    "if (a[i] > 0) { if (k < m) out[k] = a[i]; k++; }": "compaction into out, counted by k",
+    "if (a[i] && k < m) out[k++] = i; else s += a[i];": "",
+    "if (a[i] && k < m) { out[k++] = i; s = s * s + i; }": "",
+    "if (a[i] > b[k] && k < m) { out[k++] = i; }": "",
+    "if (a[i] && k < m) out[k++] = i; if (b[i]) k++;": "",
+    "if (a[i] && k < s) out[k++] = i; s += b[i];": "",
+    "if (a[i] && k < m) { b[i] = 1; k++; } if (b[i + 1]) k++;": "",
+    "if (a[i] && k > m) out[k++] = i;": "",
 }
 
 HISTOGRAMS = {
@@ -182,9 +247,7 @@ NAMELESS = {
     "an old value that is overwritten": "a[i] = a[i - 1] + b[i]; out[i] = a[i + 1];",
     "turns": "a[i % 2] = a[(i - 1) % 2] + b[i]; out[i] = a[i % 2];",
     "an element that a later one overwrites": "out[i] = s; s += out[i + 1];",
-    "a copy": "a[i] = a[i - 1];",
     "an induction variable": "out[k] = a[i]; k += 2; b[k] = i;",
-    "until it is full": "if (a[i] > 0 && k < m) out[k++] = a[i];",
     "what was kept last": "if (k == 0 || a[i] != out[k - 1]) out[k++] = a[i];",
     "counted less often than written": "out[k] = a[i]; if (a[i] > 0) k++;",
     "written past what is counted": "if (a[i]) { out[k] = i; out[k + 1] = i; k++; }",
@@ -203,7 +266,16 @@ NAMELESS = {
 }
 
 
-NAMED = {**SCANS, **COMPACTIONS, **HISTOGRAMS, **FLAGS, **SCATTERS, **SEARCHES}
+NAMED = {
+    **SCANS,
+    **PREPARED,
+    **COMPACTIONS,
+    **CAPPED,
+    **HISTOGRAMS,
+    **FLAGS,
+    **SCATTERS,
+    **SEARCHES,
+}
 
 
 @pytest.mark.parametrize("statements", NAMED)

@@ -22,6 +22,10 @@ LISTINGS = {
         "branch-choice s k",
     ),
     "another-type": (loop("s = (key[k] > 2 ? b[k] : s + 1l) / 2;"), "branch-choice s k"),
+    "kept": (
+        loop("s = key[k] > 2 ? a[k] : s; s = !a[k] ? s : s * 2; s = a[k] > 4 ? s : s;"),
+        "branch-choice s k",
+    ),
     "then-a-scan": (
         loop("s = key[k] > 2 ? s + a[k] : a[k];"), "branch-choice s k", "reduce-then-scan k 2",
     ),
