@@ -365,9 +365,9 @@ def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_restructurings(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00119")
-    counts = sweep_restructured(seed, 120)
-    assert_reached(counts, 120)
+    print(f"seeds {seed}00000 to {seed}00039")
+    counts = sweep_restructured(seed, 40)
+    assert_reached(counts, 40)
     accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
     assert accepted >= {"bounding-box", "copy-parameter", "distribute-guard"}
     assert accepted >= {"final-value", "rename", "specialise", "assume"}, accepted
@@ -376,11 +376,9 @@ def test_random_restructurings(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0])
 def test_random_kernels(seed: int) -> None:
     """Their text, run by the group executor."""
-    print(f"seeds {seed}00000 to {seed}00009")
-    counts = sweep_kernels(seed, 10)
-    assert counts["kernels"] >= 30, counts
-    accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
-    assert accepted >= {"pipeline", "vectorise", "serpentine", "swizzle-groups", "warp-tile"}
+    print(f"seeds {seed}00000 to {seed}00003")
+    counts = sweep_kernels(seed, 4)
+    assert counts["kernels"] >= 12, counts
 
 
 @pytest.mark.slow
