@@ -45,7 +45,7 @@ TINY = replace(
 QUICK = 2
 """Seeds of every run; the slow sweep has those up to MANY."""
 
-MANY = 62
+MANY = 42
 
 
 def unfolding(derivation: Derivation) -> list[Record]:

@@ -199,4 +199,4 @@ def test_answers_are_so_and_do_not_depend_on_what_was_asked_before() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 9))
 def test_more_answers(seed: int) -> None:
-    assert sweep(seed, 300) > 1000
+    assert sweep(seed, 100) > 333
