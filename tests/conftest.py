@@ -95,9 +95,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Most cases of the tests in `spread` are slow ones."""
     seen = Counter[str]()
     for item in items:
-        if item.nodeid.removeprefix("tests/") in LONG:
-            item.add_marker(pytest.mark.slow)
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
+        if {name, item.nodeid.removeprefix("tests/")} & LONG:
+            item.add_marker(pytest.mark.slow)
         every = EVERY.get(name)
         if every is not None and not item.get_closest_marker("slow"):
             if seen[name] % every:

@@ -177,7 +177,7 @@ def numbered() -> Iterator[Any]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("number", numbered())
+@pytest.mark.parametrize("number", [*numbered()])
 def test_the_commands_print_what_is_shown(
     number: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
