@@ -6,4 +6,4 @@ extras=opencl,test
 . "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 
 cd "$root"
-exec pytest -n auto --dist worksteal -m "not slow" --cov --cov-report=term --cov-report=html:coverage "$@"
+exec pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=html:coverage "$@"

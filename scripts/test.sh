@@ -12,8 +12,4 @@ cd "$root"
 ruff check .
 ruff format --check .
 mypy
-case " $* " in
-  *" -m "*) ;;
-  *) set -- -m "not slow" "$@" ;;
-esac
 exec pytest -n auto --dist worksteal "$@"

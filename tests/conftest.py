@@ -80,14 +80,24 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(reason)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Without -m the slow tests are left out, but for those that are named (`FILE::TEST`), and
+    where golden files are written. Workers are told."""
+    words = [str(x) for x in config.invocation_params.args]
+    chosen = any(x.startswith("-m") or "::" in x for x in words)
+    every = chosen or hasattr(config, "workerinput") or config.getoption("--update-golden")
+    if not (config.option.markexpr or every):
+        config.option.markexpr = "not slow"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Most cases of the tests in `spread` are slow ones."""
     seen = Counter[str]()
     for item in items:
-        if item.nodeid.removeprefix("tests/") in LONG:
-            item.add_marker(pytest.mark.slow)
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
+        if {name, item.nodeid.removeprefix("tests/")} & LONG:
+            item.add_marker(pytest.mark.slow)
         every = EVERY.get(name)
         if every is not None and not item.get_closest_marker("slow"):
             if seen[name] % every:

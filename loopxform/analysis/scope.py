@@ -178,6 +178,9 @@ class Names:
     place: Path = ()
     depth: int = 0
     values: dict[tuple[str, Path], Cases | None] = field(default_factory=dict)
+    typed: dict[int, tuple[Expr, Scalar | None]] = field(default_factory=dict)
+    """Expressions whose types were asked for, and these, by identity: they are the same at every
+    place of the function, and asked for over and over."""
     counter: count[int] = field(default_factory=lambda: count(1))
     auxiliary: str = field(default_factory=lambda: f"$~{next(_numbers):09}:")
     """What the names of auxiliary integers begin with: those of another time that the names of the
@@ -281,6 +284,12 @@ class Names:
         return f"{self.auxiliary}{next(self.counter)}"
 
     def type_of(self, e: Expr) -> Scalar | None:
+        known = self.typed.get(id(e))
+        if known is None or known[0] is not e:
+            known = self.typed[id(e)] = e, self._type_of(e)
+        return known[1]
+
+    def _type_of(self, e: Expr) -> Scalar | None:
         try:
             return type_of(e, self.types)
         except KeyError:

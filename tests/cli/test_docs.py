@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,17 @@ NOT_RUN = {
 PLANNED = (" --budget ", " --thresholds ", " --plan")
 """Options of commands that would measure: here they print what they would, for a device that is the
 same everywhere."""
+
+LONG = (
+    "loopxform offload corpus/pipelines/bilateral_grid.c --dry-run --tile-stages",
+    "loopxform offload corpus/programs/gauss_seidel.c --report",
+    "loopxform report mm.c --profile h100",
+    "loopxform tile corpus/nests/contract.c --profile h100 --show-plan",
+    "loopxform tune corpus/programs/loc_vol_calib.c --tree",
+    "loopxform tune corpus/programs/sinkhorn.c --tree",
+)
+"""Commands, by how they begin, that take seconds: those that follow need nothing of what they
+write, and they run in the slow sweep alone."""
 
 ELSEWHERE = {
     "data.md": "tests/device/test_data_page.py",
@@ -158,8 +170,14 @@ def test_matching() -> None:
     assert not matches("a\n", "a\nb\n")
 
 
+def numbered() -> Iterator[Any]:
+    for n, example in enumerate(RUN):
+        marks = [pytest.mark.slow] if example.command.startswith(LONG) else []
+        yield pytest.param(n, id=f"{example.page}-{n}", marks=marks)
+
+
 @pytest.mark.device
-@pytest.mark.parametrize("number", range(len(RUN)), ids=lambda n: f"{RUN[n].page}-{n}")
+@pytest.mark.parametrize("number", [*numbered()])
 def test_the_commands_print_what_is_shown(
     number: int, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,7 +208,7 @@ def _in_a_shell(command: str) -> tuple[str, int]:
 
 
 def test_nothing_is_left_out_that_is_not_there() -> None:
-    for start in NOT_RUN:
+    for start in (*NOT_RUN, *LONG):
         assert any(e.command.startswith(start) for e in EXAMPLES), start
     named = re.findall(r"tests/\S+\.py", " ".join(NOT_RUN.values()))
     assert all((ROOT / name).exists() for name in named)

@@ -41,18 +41,23 @@ WORDS = [
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def cluster() -> Iterator[str]:
     with local_cluster() as found:
         yield found
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    """Whose workers keep what they measure in the same place as this process."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enter(tmp_path, monkeypatch, SCALE)
     monkeypatch.setattr(tune_dask, "MODULE", "drawn_worker")
-    environment(address, PYTHONPATH=os.environ["PYTHONPATH"], FAULTS="{}", DRAWN="0")
-    environment(address, LOOPXFORM_CACHE=os.environ["LOOPXFORM_CACHE"])
+
+
+@pytest.fixture
+def address(cluster: str) -> str:
+    """Whose workers keep what they measure in the same place as this process."""
+    environment(cluster, PYTHONPATH=os.environ["PYTHONPATH"], FAULTS="{}", DRAWN="0")
+    environment(cluster, LOOPXFORM_CACHE=os.environ["LOOPXFORM_CACHE"])
+    return cluster
 
 
 def environment(address: str, **values: str) -> None:

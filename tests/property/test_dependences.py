@@ -240,7 +240,7 @@ CHECKS = (
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_nests(seed: int) -> None:
-    for name, fn in programs(seed, 40):
+    for name, fn in programs(seed, 15):
         for check in CHECKS:
             check(name, fn)
 
@@ -248,7 +248,7 @@ def test_random_nests(seed: int) -> None:
 @pytest.mark.parametrize("seed", [1])
 def test_worst_rows_of_random_nests(seed: int) -> None:
     """Those of each loop, found without all others, are as bad as the worst of all."""
-    for name, fn in programs(seed, 120):
+    for name, fn in programs(seed, 40):
         where = region(fn)
         rows = carried_rows(where)
         expected = {d.carrier: worst([x for x in rows if x.carrier == d.carrier]) for d in rows}

@@ -155,7 +155,7 @@ def _read_after(m: Machine, path: Path, name: str) -> bool:
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_claims(seed: int) -> None:
-    _check_all(seed, 60)
+    _check_all(seed, 20)
 
 
 @pytest.mark.slow

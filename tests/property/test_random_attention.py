@@ -141,13 +141,13 @@ def check(seed: int) -> Counter[str]:
     return Counter(["one kernel"])
 
 
-@pytest.mark.parametrize("seed", range(0, 40, 10))
-def test_random_attention(seed: int) -> None:
-    found = sum((check(n) for n in range(seed, seed + 10)), Counter[str]())
-    assert found["one kernel"] >= 5, found
+@pytest.mark.parametrize("programs", [3, pytest.param(30, marks=pytest.mark.slow)])
+def test_random_attention(programs: int) -> None:
+    found = sum(map(check, range(programs)), Counter[str]())
+    assert found["one kernel"] >= programs // 2, found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1160, 20))
+@pytest.mark.parametrize("seed", range(1000, 1080, 20))
 def test_many_random_attention(seed: int) -> None:
     sum((check(n) for n in range(seed, seed + 20)), Counter[str]())

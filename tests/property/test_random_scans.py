@@ -171,13 +171,14 @@ def chained(d: Derivation, rng: random.Random) -> Derivation:
 
 
 BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
-"""Sixty programs each."""
+"""Sixty programs each, but for the first, which is quick."""
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_steps_keep_the_meaning(block: int) -> None:
     taken = Counter[str]()
-    for seed in range(block * 60, block * 60 + 60):
+    count = 60 if block else 20
+    for seed in range(block * 60, block * 60 + count):
         fn = lx.loads(program(seed))["f"].function
         if any(isinstance(s, Opaque) for _, s in walk(fn.body)):
             continue  # signed numbers are compared as unsigned
@@ -187,8 +188,8 @@ def test_steps_keep_the_meaning(block: int) -> None:
         except AssertionError as e:
             raise AssertionError((seed, [str(r.step) for r in done.records])) from e
         taken.update({r.step.verb for r in done.records})
-    assert taken["reduce-then-scan"] >= 10, taken
-    assert taken["chain-chunks"] >= taken["look-back"] >= 5, taken
+    assert taken["reduce-then-scan"] >= count // 6, taken
+    assert taken["chain-chunks"] >= taken["look-back"] >= count // 12, taken
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -197,7 +198,7 @@ def test_kernels_agree(block: int) -> None:
     limits = PROFILES["generic"]
     costs = replace(limits.costs, scan_terms=6, chained_terms=6, look_back=3, combined_alone=2)
     done = Counter[str]()
-    for seed in range(block * 60, block * 60 + (60 if block else 10)):
+    for seed in range(block * 60, block * 60 + (60 if block else 5)):
         small = replace(limits, costs=costs, forward_progress=seed % 2 == 1)
         try:
             made = lx.loads(program(seed))["f"].offload(contract=False, limits=small)
@@ -213,8 +214,9 @@ def test_kernels_agree(block: int) -> None:
         done.update({p.tiled.recipe for p in made.parts if p.tiled})
         done["chained"] += any(s.loop.chained for s in loops(made.derivation.function))
         done.update(r.step.verb for r in made.derivation.records)
-    assert done["scan"] > done["chained"] >= 2, done
-    assert done["reuse-storage"] >= 2, done
+    least = 2 if block else 1
+    assert done["scan"] > done["chained"] >= least, done
+    assert done["reuse-storage"] >= least, done
 
 
 SMALL = replace(

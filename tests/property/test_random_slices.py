@@ -86,9 +86,9 @@ def check(seed: int, counts: Counter[str]) -> None:
 @pytest.mark.parametrize("seed", [0])
 def test_random_slices(seed: int) -> None:
     counts = Counter[str]()
-    for n in range(40):
+    for n in range(15):
         check(seed * 10000 + n, counts)
-    assert min(counts[x] for x in ("refused", "accepted", "runs")) >= 5, counts
+    assert min(counts[x] for x in ("refused", "accepted", "runs")) >= 2, counts
 
 
 @pytest.mark.slow

@@ -181,11 +181,12 @@ def check_on_device(seed: int, counts: Counter[str]) -> None:
 @pytest.mark.parametrize("share", range(2))
 def test_random_stencils(share: int) -> None:
     counts = Counter[str]()
-    for n in range(12):
+    stencils = 12 if share else 4
+    for n in range(stencils):
         check(share * 1000 + n, counts)
-    assert counts["runs"] >= 50, counts
-    assert counts["accepted, 2 dimensions"] >= 4, counts
-    assert counts["accepted, 3 dimensions"], counts
+    assert counts["runs"] >= 4 * stencils, counts
+    assert counts["accepted, 2 dimensions"] >= stencils // 3, counts
+    assert counts["accepted, 3 dimensions"] >= stencils // 12, counts
 
 
 def test_random_stencils_in_boxes() -> None:
@@ -197,17 +198,17 @@ def test_random_stencils_in_boxes() -> None:
 
 def test_kernels_of_random_stencils() -> None:
     counts = Counter[str]()
-    for n in range(3):
+    for n in range(2):
         check_kernels(5000 + n, counts)
-    assert counts["runs"] >= 2, counts
+    assert counts["runs"], counts
 
 
 @pytest.mark.device
 def test_random_stencils_on_a_device() -> None:
     counts = Counter[str]()
-    for n in range(3):
+    for n in range(2):
         check_on_device(7000 + n, counts)
-    assert counts["runs"] >= 4, counts
+    assert counts["runs"] >= 2, counts
 
 
 @pytest.mark.slow

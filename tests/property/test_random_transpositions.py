@@ -83,8 +83,8 @@ def sweep(seed: int, count: int) -> Counter[str]:
 
 
 def test_random_transpositions() -> None:
-    counts = sweep(1, 25)
-    assert counts["transposition"] > 5, counts
+    counts = sweep(1, 10)
+    assert counts["transposition"] > 2, counts
 
 
 @pytest.mark.slow

@@ -367,9 +367,9 @@ def test_steps_off_the_path_of_the_recipe(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [0])
 def test_random_restructurings(seed: int) -> None:
-    print(f"seeds {seed}00000 to {seed}00119")
-    counts = sweep_restructured(seed, 120)
-    assert_reached(counts, 120)
+    print(f"seeds {seed}00000 to {seed}00039")
+    counts = sweep_restructured(seed, 40)
+    assert_reached(counts, 40)
     accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
     assert accepted >= {"bounding-box", "copy-parameter", "distribute-guard"}
     assert accepted >= {"final-value", "rename", "specialise", "assume"}, accepted
@@ -378,11 +378,9 @@ def test_random_restructurings(seed: int) -> None:
 @pytest.mark.parametrize("seed", [0])
 def test_random_kernels(seed: int) -> None:
     """Their text, run by the group executor."""
-    print(f"seeds {seed}00000 to {seed}00009")
-    counts = sweep_kernels(seed, 10)
-    assert counts["kernels"] >= 30, counts
-    accepted = {k.removeprefix("accepted ") for k in counts if k.startswith("accepted")}
-    assert accepted >= {"pipeline", "vectorise", "serpentine", "swizzle-groups", "warp-tile"}
+    print(f"seeds {seed}00000 to {seed}00003")
+    counts = sweep_kernels(seed, 4)
+    assert counts["kernels"] >= 12, counts
 
 
 @pytest.mark.slow
@@ -410,30 +408,16 @@ def test_many_random_tilings(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [100])
-def test_many_steps_off_the_path_of_the_recipe(seed: int) -> None:
-    assert_reached(sweep_detours(seed, 150), 150)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [100])
-def test_many_random_restructurings(seed: int) -> None:
-    assert_reached(sweep_restructured(seed, 400), 400)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [100])
-def test_many_random_kernels(seed: int) -> None:
-    counts = sweep_kernels(seed, 100)
-    assert counts["kernels"] >= 300, counts
-
-
-@pytest.mark.slow
 def test_the_sweeps_reach_what_they_are_for() -> None:
     """Guards against sweeps that pass because nothing is ever accepted, or refused."""
-    steps = sweep_nests(8, 100) + sweep_detours(8, 200)
+    detours, restructured = sweep_detours(8, 200), sweep_restructured(13, 500)
+    assert_reached(detours, 200)
+    assert_reached(restructured, 500)
+    kernels = sweep_kernels(8, 100)
+    assert kernels["kernels"] >= 300, kernels
+    steps = sweep_nests(8, 100) + detours
     assert steps["witness"] >= 100
-    steps += sweep_restructured(13, 500) + sweep_kernels(8, 80)
+    steps += restructured + kernels
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
     refused = {k.removeprefix("refused ") for k in steps if k.startswith("refused")}
     steps_of_nests = set(STEPS) - SWEPT_ELSEWHERE

@@ -105,4 +105,4 @@ def test_random_c(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", [100])
 def test_much_random_c(kind: str, seed: int) -> None:
-    check(kind, seed, 250)
+    check(kind, seed, 150)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from differential import compare, needs_compiler
 from lowering import parsed
 
 from loopxform.ir.printer import listing
 
 SEED = 20
-FUNCTIONS = 40
 TYPES = ["int", "int", "long", "size_t", "unsigned", "short", "unsigned char", "signed char"]
 SIZE = 4096
 
@@ -67,17 +67,18 @@ class Generator:
 
 
 @needs_compiler
-def test_random_temporaries() -> None:
+@pytest.mark.parametrize("functions", [12, pytest.param(40, marks=pytest.mark.slow)])
+def test_random_temporaries(functions: int) -> None:
     rng = random.Random(SEED)
     generator = Generator(rng)
     text = "#include <stddef.h>\n" + "\n".join(
-        generator.function(f"f{n}") for n in range(FUNCTIONS)
+        generator.function(f"f{n}") for n in range(functions)
     )
     calls = [
         {"n": n, "m": m, "a": np.array(np.random.default_rng(n).integers(0, 97, SIZE), "int32")}
         for n, m in ((3, 4), (6, 1), (0, 5))
     ]
     compared, reasons = compare(text, *calls)
-    assert compared > FUNCTIONS * 0.9, reasons[:5]
+    assert compared > functions * 0.9, reasons[:5]
     plain = sum(" t" in listing(fn) for fn in parsed(text).unit.functions)
     assert plain, "some temporaries stay"

@@ -208,15 +208,16 @@ def caller(seed: int) -> str:
 
 
 @needs_compiler
-def test_random_calls_mean_the_same() -> None:
+@pytest.mark.parametrize("count", [8, pytest.param(25, marks=pytest.mark.slow)])
+def test_random_calls_mean_the_same(count: int) -> None:
     shared = """int g; static int s(int n) { return n * n & 63; }
     static int e(int n, int *a, int x)
     { const int *q = a + (x & 3); short y = q[1] * 3; return y + q[n & 1] - (q[0] & 7); }
     """
-    source = shared + "\n".join(map(caller, range(25)))
+    source = shared + "\n".join(map(caller, range(count)))
     calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
     compared, reasons = compare(source, *calls, only="f")
-    assert compared >= 7, reasons
+    assert compared >= count * 0.28, reasons
 
 
 @needs_compiler

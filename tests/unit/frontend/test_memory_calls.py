@@ -236,9 +236,10 @@ class Generator:
 
 
 @needs_compiler
-def test_random_calls_mean_the_same() -> None:
+@pytest.mark.parametrize("count", [40, pytest.param(150, marks=pytest.mark.slow)])
+def test_random_calls_mean_the_same(count: int) -> None:
     params = PARAMS.partition(", short")[0]
-    bodies = [Generator(seed).body() for seed in range(150)]
+    bodies = [Generator(seed).body() for seed in range(count)]
     source = HEAD + "\n".join(f"void f_{k}({params}) {{ {b} }}" for k, b in enumerate(bodies))
     r = np.random.default_rng(3)
     numbers = {name: r.random(64) for name in "ab"} | {"M": r.random((4, 3))}
@@ -246,4 +247,4 @@ def test_random_calls_mean_the_same() -> None:
     small |= {name: r.integers(0, 100, 64) for name in "yc"}
     call = {"n": 4, "m": 3, "z": 5, "u": 2, **numbers, **small}
     compared, _ = compare(source, call, only="f_")
-    assert compared > 75
+    assert compared > count // 2
