@@ -24,12 +24,24 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.evaluate import evaluate
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Function, If, Param, Stmt
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Copy,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Param,
+    Stmt,
+)
 from loopxform.ir.permitted import permitted
 from loopxform.ir.tensor_tiles import BANKS, MATRIX_ROWS, TENSOR_TILES
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import names, reads, stmt_exprs, walk, writes
+from loopxform.ir.visit import loads, loops, names, reads, stmt_exprs, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.latency.vectors import VECTOR_BYTES
@@ -111,9 +123,9 @@ def kernel_plan(
     dialect = replace(_dialect(fn, mapping, own, renamed), several=several)
     writer = KernelWriter(mapping, dialect, own, permitted=permitted(fp, fn))
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
-    written = writes(fn.body)
+    written, passed = writes(fn.body), _passed(fn)
     text = render.kernel(
-        head=in_rows(f"void {name}", [_parameter(a, dialect, written) for a in arguments]),
+        head=in_rows(f"void {name}", [_parameter(a, dialect, written, passed) for a in arguments]),
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         locals=[_local(t, dialect) for t in mapping.tiles],
         ids=_ids(fn, mapping, own, dialect),
@@ -218,13 +230,38 @@ def _packed(fn: Function, mapping: Mapping) -> frozenset[str]:
     return frozenset(x.name for x in shared if x.type == HALF) - {p.name for p in tables(fn)}
 
 
-def _parameter(a: Buffer | Param, d: KernelDialect, written: frozenset[str]) -> str:
+def _passed(fn: Function) -> frozenset[str]:
+    """Arrays of which some elements are read, and others stored at places that data name. Behind
+    `restrict` pointers PoCL 3.1 lets such reads pass such stores."""
+    counters = {s.loop.var for s in loops(fn)} | {p.name for p in fn.objects}
+    every = [s for _, s in walk(fn.body) if isinstance(s, Assign) and not s.atomic]
+    read = {x.array for s in every for e in (s.value, *_subscripts(s.target)) for x in loads(e)}
+    return frozenset(
+        s.target.array
+        for s in every
+        if isinstance(s.target, Load)
+        and s.target.array in read
+        and any(loads(e) or not names(e) <= counters for e in s.target.index)
+    )
+
+
+def _subscripts(e: Expr) -> tuple[Expr, ...]:
+    return e.index if isinstance(e, Load) else ()
+
+
+def _parameter(
+    a: Buffer | Param, d: KernelDialect, written: frozenset[str], passed: frozenset[str]
+) -> str:
     if isinstance(a, Param):
         return f"const {d.type_name(a.type)} {d.name(a.name)}"
     name, t = a.param.name, a.param.type
-    const = "" if any(n == name or n.startswith(f"{name}.") for n in written) else "const "
+
+    def is_in(arrays: frozenset[str]) -> bool:
+        return any(n == name or n.startswith(f"{name}.") for n in arrays)
+
+    const = "" if is_in(written) else "const "
     kind = t.memory if isinstance(t, Scalar) else structs.kernel_name(t)
-    return f"__global {const}{kind} *restrict {d.name(name)}"
+    return f"__global {const}{kind} *{'' if is_in(passed) else 'restrict '}{d.name(name)}"
 
 
 def _local(t: LocalTile, d: KernelDialect) -> str:
