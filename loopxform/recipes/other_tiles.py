@@ -27,11 +27,7 @@ def prefetched(nest: Nest, items: Tiled, limits: Limits, options: Options) -> Ti
         return None
     derive = partial(one_nest, nest, {}, "prefetched", limits, options, strict=True)
     done = possible(derive, *REFUSALS)
-    if isinstance(done, LoopxformError):
-        return None
-    x = nest.parallel[-1]
-    streams = (r for s in done.choice.stages for r in s.reads)
-    return done if any(x in r.varies for r in streams) else None
+    return None if isinstance(done, LoopxformError) else done
 
 
 def short_rows(nest: Nest, plain: Tiled, limits: Limits, options: Options) -> Tiled | None:

@@ -19,7 +19,7 @@ from loopxform.ir.affine import poly
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim, Stage
-from loopxform.recipes.base import IN_TURN, Question
+from loopxform.recipes.base import IN_TURN, RARE, Question
 from loopxform.recipes.staged_tiles import StagedTiles
 from loopxform.schedule.params import Recipe
 
@@ -37,7 +37,8 @@ class Prefetched(StagedTiles):
         facts = question.facts
         if any(map(facts.invariant, facts.nest.parallel[:-1])):
             return USED_AGAIN
-        return super().match(question)
+        choice = super().match(question)
+        return choice if isinstance(choice, str) or choice.read_once else RARE
 
     def dims(self, question: Question) -> tuple[Dim, ...] | str:
         return (Dim(question.facts.nest.parallel[-1], "Tx"),)

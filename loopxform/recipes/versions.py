@@ -183,8 +183,7 @@ def _versions(
     guard, versions = list[Expr](), list[tuple[Version, Tiled]]()
     if groups is not None or chunks is not None:
         full = in_turn(limits, items.sizes["Tx"]) if in_lanes else filling(items, groups, limits)
-        outer = named("suff_outer_par", full)
-        guard.append(Bin("<", found.results, outer))
+        guard.append(Bin("<", found.results, named("suff_outer_par", full)))
     if groups is not None:
         if found.terms is not None:
             intra = named("suff_intra_par", limits.costs.short_loop)
@@ -205,14 +204,13 @@ def _versions(
         about = "a work-item for each update, which is atomic"
         versions.append(_version("updates", about, updates, (few, long), limits))
     if ahead is not None and found.terms is not None:
-        few = Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
-        long = Bin(
-            ">=",
-            found.terms,
-            named("suff_intra_par", KINDS["prefetched"].buffers * ahead.sizes["Tk"]),
-        )
+        outer = guard[:1] or [
+            Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
+        ]
+        tiles = KINDS[ahead.recipe].buffers * ahead.sizes["Tk"]
+        long = Bin(">=", found.terms, named("suff_intra_par", tiles))
         about = "a work-item for each result, in order, of terms that are copied ahead"
-        versions.append(_version("prefetched", about, ahead, (few, long), limits))
+        versions.append(_version("prefetched", about, ahead, (*outer, long), limits))
     order = "in the lanes of vectors" if in_lanes else "in order"
     about = f"a work-item for each result, {order}"
     if short is not None and found.terms is not None:
