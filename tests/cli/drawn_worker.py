@@ -28,7 +28,7 @@ FAULTS = json.loads(os.environ.get("FAULTS", "{}"))
 def milliseconds(sizes: Mapping[str, Any] | None) -> float:
     """The quickest is Ty=4 (where there are rows), Tx=32, with two buffers and vectors."""
     if sizes is None:
-        return 15.0  # Ty=16, Tx=16, as others do
+        return 5.0  # Ty=4, Tx=64, as others do
     buffers = {None: 1.0, "1": 1.2, "2": 0.5}[sizes.get("stages")]
     vectors = {None: 1.0, "4": 0.7}.get(sizes.get("vector"), 1.1)
     return (1.0 + abs(sizes.get("Ty", 4) - 4) + abs(sizes["Tx"] - 32) / 8) * buffers * vectors

@@ -128,7 +128,7 @@ def test_what_does_not_fit_is_not_used(capsys: Capture) -> None:
     ship(entry(limits_of(choose("c")).name, {"Ty": 64, "Tx": 64}))
     for command in ("tile", "offload"):
         assert main([command, *TILE[1:]]) == 0
-        assert "Ty=16, Tx=16" in capsys.readouterr().out
+        assert "Ty=4, Tx=64" in capsys.readouterr().out
 
 
 def test_nor_what_needs_permission(capsys: Capture) -> None:
@@ -165,7 +165,7 @@ def test_an_entry_is_written_and_read_back(capsys: Capture) -> None:
     assert found.family == family_of(choose("c"))
     assert (found.shape, found.recipe) == (shape(SCALE), "naive")
     assert found.sizes == {"Ty": 4, "Tx": 32}
-    assert found.about == "scale, n=8, m=16: 1 ms, defaults 15 ms"
+    assert found.about == "scale, n=8, m=16: 1 ms, defaults 5 ms"
     Path("f.c").write_text(SCALE.replace("2 *", "3 *"))
     Path("f.tuning").unlink()
     subprocess.run(command, capture_output=True, timeout=120, check=True)

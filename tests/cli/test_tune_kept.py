@@ -37,10 +37,10 @@ def test_explain(capsys: Capture) -> None:
     assert main(["tune", "explain", "f.c"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("scale on the CPU, by ")
-    assert lines[1] == "  n=8, m=16: the defaults 15 ms"
+    assert lines[1] == "  n=8, m=16: the defaults 5 ms"
     assert lines[2] == "  28 candidates of the recipe naive have times"
     assert lines[3].split() == ["ms", "95", "%", "speed", "model", "sizes"]
-    assert lines[4].split() == ["1", "1", "1-1", "15.00x", "-", "Ty=4,", "Tx=32"]
+    assert lines[4].split() == ["1", "1", "1-1", "5.00x", "-", "Ty=4,", "Tx=32"]
     assert len(lines[4:14]) == 10
     assert not any("not raced" in line for line in lines[4:14])
     assert lines[14:] == [
@@ -61,7 +61,7 @@ def test_sets_of_sizes_stand_side_by_side(capsys: Capture) -> None:
     assert tune("--size", "n=8", "--sizes", "m=16,32", "--budget", "5") == 0
     assert main(["tune", "explain", "f.c"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:3] == [f"  n=8, m={m}: the defaults 15 ms" for m in (16, 32)]
+    assert lines[1:3] == [f"  n=8, m={m}: the defaults 5 ms" for m in (16, 32)]
     assert lines[4].split() == ["ms", "95", "%", "ms", "95", "%", "speed", "model", "sizes"]
     assert lines[-2] == "  6 not legal: group size"
     assert lines[-1] == "  31 of 36 legal ones not measured"
@@ -77,7 +77,7 @@ def test_csv(capsys: Capture) -> None:
     for r in ok:
         sizes = {"Ty": int(r["Ty"]), "Tx": int(r["Tx"])}
         assert float(r["milliseconds"]) == drawn_worker.milliseconds(sizes)
-        assert float(r["ratio"]) == drawn_worker.milliseconds(sizes) / 15
+        assert float(r["ratio"]) == drawn_worker.milliseconds(sizes) / 5
         assert len(r["runs"].split()) == 3
 
 

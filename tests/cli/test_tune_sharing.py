@@ -73,7 +73,7 @@ def test_two_shares_are_the_whole(capsys: Capture, monkeypatch: pytest.MonkeyPat
     assert main(["tune", "merge", "f.shard1of2.jsonl", "f.shard2of2.jsonl"]) == 0
     shown = capsys.readouterr().out
     assert re.search(r"^scale on the CPU, by \w+: 36 measured$", shown, re.MULTILINE)
-    assert "naive, Ty=4, Tx=32: 15.00 times the defaults' speed" in shown
+    assert "naive, Ty=4, Tx=32: 5.00 times the defaults' speed" in shown
     assert Path("f.tuning").read_text() == whole
     again = finish(start("--budget", "100%", "--json", "all.json"))
     assert "Ty=4, Tx=32" in again

@@ -36,12 +36,13 @@ from loopxform.ir.nodes import (
     Load,
     Param,
     Stmt,
+    Var,
 )
 from loopxform.ir.permitted import permitted
 from loopxform.ir.tensor_tiles import BANKS, MATRIX_ROWS, TENSOR_TILES
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import loads, loops, names, reads, stmt_exprs, walk, writes
+from loopxform.ir.visit import loads, names, reads, stmt_exprs, walk, writes
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.latency.vectors import VECTOR_BYTES
@@ -233,15 +234,15 @@ def _packed(fn: Function, mapping: Mapping) -> frozenset[str]:
 def _passed(fn: Function) -> frozenset[str]:
     """Arrays of which some elements are read, and others stored at places that data name. Behind
     `restrict` pointers PoCL 3.1 lets such reads pass such stores."""
-    counters = {s.loop.var for s in loops(fn)} | {p.name for p in fn.objects}
     every = [s for _, s in walk(fn.body) if isinstance(s, Assign) and not s.atomic]
+    computed = {s.target.name for s in every if isinstance(s.target, Var)}
     read = {x.array for s in every for e in (s.value, *_subscripts(s.target)) for x in loads(e)}
     return frozenset(
         s.target.array
         for s in every
         if isinstance(s.target, Load)
         and s.target.array in read
-        and any(loads(e) or not names(e) <= counters for e in s.target.index)
+        and any([*loads(e)] or names(e) & computed for e in s.target.index)
     )
 
 

@@ -99,7 +99,10 @@ REDUCED: dict[str, tuple[str, list[tuple[str, ...]]]] = {
         [GROUPS, GROUPS],
     ),
     "of-elements": ("for (int i = 0; i < m; i++) c[i % 2] += 1;", [("kernel", "naive")]),
-    "products-of-elements": ("for (int i = 0; i < m; i++) c[i % 2] *= 3;", [("one work-item",)]),
+    "products-of-elements": (
+        "for (int i = 0; i < m; i++) c[i % 2] *= 3;",
+        [("kernel", "naive")],
+    ),
 }
 
 

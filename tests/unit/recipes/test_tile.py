@@ -150,7 +150,7 @@ def test_a_diagonal_dependence_leaves_no_parallel_loop() -> None:
 def test_reductions_into_arrays_alone() -> None:
     """The user asked for no parts: what stands in their way is not all that there is to say."""
     text = c(
-        "for (int b = 0; b < n; b++) { d[b] += v[b]; e[x[b]] *= v[b]; }",
+        "for (int b = 0; b < n; b++) { d[b] += v[b]; e[x[b]] = e[x[b]] && v[b]; }",
         "int n, int d[n], int e[n], const int v[n], const int x[n]",
     )
     with pytest.raises(UnsupportedC, match=r"nor in parts: updates of 'e' .* no atomic") as e:
