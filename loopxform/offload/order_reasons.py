@@ -19,7 +19,7 @@ def in_order(s: For, verdict: LoopVerdict | None, sought: Mapping[str, str]) -> 
     cond = condition(s)
     if cond is not None:
         what = "data say so" if isinstance(cond, Var) else expr_text(cond)
-        return f"it goes on while {what}"
+        return f"it goes on while {what}; count its iterations, if their number is known before"
     if verdict is None:
         return "it cannot be mapped"
     if verdict.reasons:
