@@ -415,7 +415,7 @@ def test_the_sweeps_reach_what_they_are_for() -> None:
     assert_reached(restructured, 500)
     kernels = sweep_kernels(8, 100)
     assert kernels["kernels"] >= 300, kernels
-    steps = sweep_nests(8, 100) + detours
+    steps = sweep_nests(8, 300) + detours
     assert steps["witness"] >= 100
     steps += restructured + kernels
     accepted = {k.removeprefix("accepted ") for k in steps if k.startswith("accepted")}
