@@ -82,11 +82,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Without -m the slow tests are left out, but for those that are named (`FILE::TEST`), and
-    where golden files are written. Workers are told."""
+    where golden files are written. Workers have the same words, not the same options."""
     words = [str(x) for x in config.invocation_params.args]
     chosen = any(x.startswith("-m") or "::" in x for x in words)
-    every = chosen or hasattr(config, "workerinput") or config.getoption("--update-golden")
-    if not (config.option.markexpr or every):
+    if not (config.option.markexpr or chosen or config.getoption("--update-golden")):
         config.option.markexpr = "not slow"
 
 

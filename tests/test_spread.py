@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import ast
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,3 +32,12 @@ def test_every_first_case_runs() -> None:
 )
 def test_kernels_are_optimised_where_a_test_asks_for_it(wanted: str) -> None:
     assert DECIDED or os.environ["PYOPENCL_BUILD_OPTIONS"] == wanted
+
+
+@pytest.mark.parametrize("option", ["-n0", "-n1"])
+def test_slow_tests_are_left_out(option: str) -> None:
+    """By workers too, which are told words, not options."""
+    file = Path(__file__).parent / "property" / "test_waves.py"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", option, str(file)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"\b3 passed", said), said
