@@ -26,6 +26,8 @@ PARAMS = (
 BODIES = {
     "data": "h[b[i][j] & 7] = v[i] + u; d[i] = h[3];",
     "a-scalar": "int k = b[i][j] & 7; h[k] = v[i] + u; d[i] = h[3];",
+    "asked": "h[b[i][j] & 7] = v[i] + u; if (h[3] > 0) d[i] = j;",
+    "updated": "h[b[i][j] & 7] += v[i]; d[i] = h[3];",
     "kept": "int t; h[b[i][j] & 7] = v[i] + u; t = h[3]; d[i] = t;",
 }
 

@@ -234,20 +234,14 @@ def _packed(fn: Function, mapping: Mapping) -> frozenset[str]:
 def _passed(fn: Function) -> frozenset[str]:
     """Arrays of which some elements are read, and others stored at places that data name. Behind
     `restrict` pointers PoCL 3.1 lets such reads pass such stores."""
-    every = [s for _, s in walk(fn.body) if isinstance(s, Assign) and not s.atomic]
-    computed = {s.target.name for s in every if isinstance(s.target, Var)}
-    read = {x.array for s in every for e in (s.value, *_subscripts(s.target)) for x in loads(e)}
-    return frozenset(
+    stores = [s for _, s in walk(fn.body) if isinstance(s, Assign) and not s.atomic]
+    computed = {s.target.name for s in stores if isinstance(s.target, Var)}
+    return reads(fn.body) & frozenset(
         s.target.array
-        for s in every
+        for s in stores
         if isinstance(s.target, Load)
-        and s.target.array in read
         and any([*loads(e)] or names(e) & computed for e in s.target.index)
     )
-
-
-def _subscripts(e: Expr) -> tuple[Expr, ...]:
-    return e.index if isinstance(e, Load) else ()
 
 
 def _parameter(
