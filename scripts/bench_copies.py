@@ -27,6 +27,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from opencl_device import DEVICE
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -118,21 +120,7 @@ static int load(void)
   return create(&xt) == 0 && choose(xt, 1, &device) == 0;
 }
 
-/* The first GPU, else the first device. */
-static cl_device_id chosen(void)
-{
-  const cl_device_type types[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ALL};
-  cl_platform_id platforms[16];
-  cl_uint platform_count = 0;
-  cl_device_id device = NULL;
-  clGetPlatformIDs(16, platforms, &platform_count);
-  for (int type = 0; type < 2; type++)
-    for (cl_uint which = 0; which < platform_count && which < 16; which++)
-      if (clGetDeviceIDs(platforms[which], types[type], 1, &device, NULL) == CL_SUCCESS)
-        return device;
-  return NULL;
-}
-
+DEVICE
 static void open_device(const size_t bytes)
 {
   if (context == NULL) {
@@ -235,7 +223,7 @@ def built(folder: Path, profile: str, *, accumulate: bool) -> Path:
     source = (ROOT / "corpus/mm.c").read_text()
     (folder / "mm.c").write_text(source.replace("] = acc", "] += acc" if accumulate else "] = acc"))
     lx.load(folder / "mm.c")["mm"].tile(limits=profile).write(folder)
-    (folder / "main.c").write_text(MAIN)
+    (folder / "main.c").write_text(MAIN.replace("DEVICE", DEVICE, 1))
     return linked(folder)
 
 

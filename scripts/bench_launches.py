@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from opencl_device import DEVICE
 from suite import kernel_of, macros, programs, sizes_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,21 +117,7 @@ static double between(cl_event first, cl_event last)
   return 1e-6 * (double)(end - start);
 }
 
-/* The first GPU, else the first device. */
-static cl_device_id chosen(void)
-{
-  const cl_device_type types[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ALL};
-  cl_platform_id platforms[16];
-  cl_uint platform_count = 0;
-  cl_device_id device = NULL;
-  clGetPlatformIDs(16, platforms, &platform_count);
-  for (int type = 0; type < 2; type++)
-    for (cl_uint which = 0; which < platform_count && which < 16; which++)
-      if (clGetDeviceIDs(platforms[which], types[type], 1, &device, NULL) == CL_SUCCESS)
-        return device;
-  return NULL;
-}
-
+DEVICE
 int main(void)
 {
   enum { TURNS = 5 };
@@ -238,7 +225,8 @@ def _write_main(folder: Path, values: dict[str, Any]) -> None:
         "KINDS": ", ".join(f"'{a.dtype.char}'" for a in arrays),
     }
     macro = "".join(f"#define {name} {text}\n" for name, text in defined.items())
-    (folder / "main.c").write_text(macro + MAIN.replace("HEADER", header.name))
+    text = MAIN.replace("HEADER", header.name).replace("DEVICE", DEVICE, 1)
+    (folder / "main.c").write_text(macro + text)
 
 
 def built(folder: Path, defined: list[str]) -> Path:

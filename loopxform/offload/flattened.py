@@ -33,13 +33,13 @@ from loopxform.offload.program_state import Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
 from loopxform.recipes.coalesced import countable
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.group_versions import versions_of
 from loopxform.recipes.grouped_nest import Grouped
 from loopxform.recipes.nested_versions import (
     ONE_ITEM_EACH,
     WITHOUT_REUSE,
     grouped,
     items_alone,
-    versions_of,
 )
 from loopxform.recipes.scan_versions import has_running_values
 from loopxform.recipes.sink import sink

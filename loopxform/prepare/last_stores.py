@@ -16,8 +16,8 @@ from loopxform.transforms import AtomicStores, Derivation, LastStores, Normalise
 
 def last_stored(derivation: Derivation, var: str) -> tuple[Derivation | None, str]:
     """An outermost loop that runs in order for such stores alone, in any order: the last iteration
-    that stores to each element is found first; or None, and why that cannot be (""\\: there are no
-    such stores)."""
+    that stores to each element is found first. None where that cannot be, and why; no reason where
+    there are no such stores."""
     verdict = _verdict(derivation.function, var)
     if verdict is None or verdict.parallel in FREE or not verdict.left:
         return None, ""

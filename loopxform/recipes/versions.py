@@ -199,24 +199,27 @@ def _versions(
         about = "several groups for each result, and a kernel that combines their parts"
         versions.insert(0, _version("chunks", about, chunks, guard, limits))
     if updates is not None and found.terms is not None:
-        few = Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
+        few = _few(found, items, limits, named)
         long = Bin(">=", found.terms, named("suff_intra_par", limits.costs.short_loop))
         about = "a work-item for each update, which is atomic"
         versions.append(_version("updates", about, updates, (few, long), limits))
     if ahead is not None and found.terms is not None:
-        outer = guard[:1] or [
-            Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
-        ]
+        few = guard[0] if guard else _few(found, items, limits, named)
         tiles = KINDS[ahead.recipe].buffers * ahead.sizes["Tk"]
         long = Bin(">=", found.terms, named("suff_intra_par", tiles))
         about = "a work-item for each result, in order, of terms that are copied ahead"
-        versions.append(_version("prefetched", about, ahead, (*outer, long), limits))
+        versions.append(_version("prefetched", about, ahead, (few, long), limits))
     order = "in the lanes of vectors" if in_lanes else "in order"
     about = f"a work-item for each result, {order}"
     if short is not None and found.terms is not None:
         few = Bin("<", found.terms, named("suff_intra_par", items.sizes["Tk"] // 2))
         versions.append(_version("short rows", about, short, (few,), limits))
     return [*versions, _version("items", about, items, (), limits)]
+
+
+def _few(found: Parallelism, items: Tiled, limits: Limits, named: Thresholds) -> Expr:
+    """Whether a work-item for each result leaves much of the device without work."""
+    return Bin("<", found.results, named("suff_outer_par", filling(items, None, limits)))
 
 
 def _version(
