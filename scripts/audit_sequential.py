@@ -28,7 +28,7 @@ from math import inf
 from offload_programs import Program, apart, meant, parser, require_there, seconds_for
 
 import loopxform as lx
-from loopxform.api.splice import OffloadedRegion
+from loopxform.api.offloaded_regions import OffloadedRegion
 from loopxform.cli.offload_summary import by_work
 from loopxform.cli.offload_text import kernels_of
 from loopxform.cli.users_names import UsersNames

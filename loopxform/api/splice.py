@@ -6,25 +6,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 
-from loopxform.analysis.inspector import Inspected
 from loopxform.analysis.missing_updates import Missing, missing_updates
 from loopxform.api.annotated import considered, require_met, require_read, wishes, with_scops
-from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.data_calls import inserts, newest, questions, require_places
 from loopxform.api.dead_branches import dead_loops
-from loopxform.api.loops_as_meant import with_loops_as_meant
-from loopxform.api.macro_checks import Configured, above, configured
-from loopxform.api.offload import OffloadedRoutine, offload_routine, require_compared
+from loopxform.api.macro_checks import above
+from loopxform.api.offload import require_compared
+from loopxform.api.offloaded_regions import OffloadedRegion, Offloading
 from loopxform.api.regions import find
-from loopxform.api.returning_loops import begin_of, require_searched, searched
+from loopxform.api.returning_loops import begin_of
 from loopxform.api.scratch import require_known, require_scratch, with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
-from loopxform.api.unspread import unspread
 from loopxform.api.users_words import (
     defined_macros,
     functions_of_c,
@@ -45,9 +42,9 @@ from loopxform.errors import (
 )
 from loopxform.files import in_folder, write_all
 from loopxform.floating_point import FloatingPoint
-from loopxform.frontend.outline import Definition, Loop, Original, Part, Region
+from loopxform.frontend.outline import Loop, Original, Part, Region
 from loopxform.frontend.text.rawtext import read_bytes
-from loopxform.ir.nodes import For, Function
+from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.schedule.params import PLAIN, Options
 from loopxform.schedule.tuning_file import Tuned
@@ -55,20 +52,6 @@ from loopxform.source import Loc
 from loopxform.targets.profile import profile
 from loopxform.targets.target import Limits
 from loopxform.version import __version__
-
-
-@dataclass(frozen=True)
-class OffloadedRegion(Shown):
-    """A part of the file on the device: the statements `region`, what they became as a function of
-    their own, and the C that launches it, where macros are as the text was read with."""
-
-    region: Region
-    done: OffloadedRoutine
-    entry: emit.Entry
-    configured: Configured
-
-    def __repr__(self) -> str:
-        return f"<OffloadedRegion of {self.region.owner.name}>"
 
 
 @dataclass(frozen=True)
@@ -164,48 +147,9 @@ def offload_file(
     one nest; `hosts` are the operations below which calls are the host's. See `File.offload`."""
     room = profile(limits) if isinstance(limits, str) else limits
     original = _original(file)
-
-    @cache
-    def macros(owner: Definition, *, whole_file: bool) -> Configured:
-        events = file.parsed.decisions(owner.name, file=whole_file)
-        return configured(original, events, owner)
-
-    def work(part: Part, region: Region) -> OffloadedRegion:
-        part = searched(original, part, region, room)
-        known = copied_arrays(part.function)
-        with told_why(known):
-            return mapped(part, region, known)
-
-    def mapped(part: Part, region: Region, known: Inspected) -> OffloadedRegion:
-        fn = with_scratch(known.fn, scratch if region.whole else ())
-        if region.returns is not None:
-            require_searched(fn, room)
-        own = SourceRoutine(_with(file, part), fn)
-        found = tuned.get(region.owner.name) if region.whole and not sizes else None
-        if found is not None and not _is_one_nest(region, fn):
-            found = replace(found, recipe=None, sizes={})
-        in_scop = region.owner.name in scops
-        done = offload_routine(
-            own, sizes, room, fp=fp, options=options, tuned=found, with_loops=not in_scop
-        )
-        if not (names or in_scop) and all(p.kind != "kernel" for p in done.parts):
-            raise unspread(region.owner.name, fn, done)
-        keys = checked_updates(with_loops_as_meant(part.function))
-        asked = macros(region.owner, whole_file=original.asks_file(region))
-        entry = emit.entry(
-            done.derivation,
-            origin=file.name,
-            version=__version__,
-            fp=fp,
-            on_device=region.whole and keys is None and not _asks_host(fn),
-            asks_macros=bool(asked),
-            host=hosts.get(region.owner.name),
-            functions=(r.name for r in file.routines()),
-            inspector=known.inspector,
-            keys=keys,
-        )
-        return OffloadedRegion(region, done, entry, asked)
-
+    offloading = Offloading(
+        file, original, sizes, room, fp, options, tuned, hosts, scratch, named=bool(names)
+    )
     with quoting(file.parsed.sources):
         if not names:
             require_read(file.parsed)
@@ -218,7 +162,7 @@ def offload_file(
         broken = file.parsed.broken
         with within(part(3 / 4)):  # what is found must be proven as well
             whole = [n for n in asked if n not in broken]
-            found = find(original, functions, whole, work, file.parsed.failed, scops)
+            found = find(original, functions, whole, offloading.region, file.parsed.failed, scops)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
         made = OffloadedFile(file, original, tuple(x for _, x in found.made), left, tuple(asked))
         made = _proven(made)
@@ -232,16 +176,6 @@ def offload_file(
             require_free(made.file, "\n".join(text))
             require_places(original, made.text, made.missing)
         return made
-
-
-def _asks_host(fn: Function) -> bool:
-    """Whether memory of the host says where arrays are, or end."""
-    return any(p.rows or p.ends for p in fn.objects)
-
-
-def _is_one_nest(region: Region, fn: Function) -> bool:
-    """Whether the whole function is offloaded, and has one loop at its top."""
-    return region.whole and sum(isinstance(s, For) for s in fn.body) == 1
 
 
 def _require_tiled(routine: SourceRoutine, made: OffloadedFile) -> None:
@@ -266,12 +200,6 @@ def _original(file: SourceFile) -> Original:
     else:
         raw = read_bytes(parsed.dependencies[0])
     return Original(parsed.unit.file, raw, parsed.options, parsed)
-
-
-def _with(file: SourceFile, part: Part) -> SourceFile:
-    """The file with what annotations ask of a part, those in front of its function included."""
-    annotations = {**file.parsed.annotations, part.function.name: part.annotations}
-    return replace(file, parsed=replace(file.parsed, annotations=annotations))
 
 
 def _defined(file: SourceFile) -> list[str]:

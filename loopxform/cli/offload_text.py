@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.missing_updates import CODE
 from loopxform.api.offload import OffloadedRoutine
-from loopxform.api.splice import OffloadedFile, OffloadedRegion
+from loopxform.api.offloaded_regions import OffloadedRegion
+from loopxform.api.splice import OffloadedFile
 from loopxform.cli import permission_text, transfers_text
 from loopxform.cli.plan_text import versions
 from loopxform.cli.users_names import UsersNames

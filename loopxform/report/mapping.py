@@ -8,7 +8,8 @@ from dataclasses import replace
 from loopxform.api.facade import File, Routine
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.offload import OffloadedRoutine
-from loopxform.api.splice import OffloadedFile, OffloadedRegion, offload_file
+from loopxform.api.offloaded_regions import OffloadedRegion
+from loopxform.api.splice import OffloadedFile, offload_file
 from loopxform.api.tile import TiledRoutine, tile_routine
 from loopxform.cli import offload_text, pipeline_text, plan_text, tiling, tuned
 from loopxform.cli.summary import headline

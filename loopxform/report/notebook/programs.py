@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from loopxform.api.mapped import MappedRoutine
 from loopxform.api.offload import OffloadedRoutine
-from loopxform.api.splice import OffloadedFile, OffloadedRegion
+from loopxform.api.offloaded_regions import OffloadedRegion
+from loopxform.api.splice import OffloadedFile
 from loopxform.api.tile import TiledRoutine
 from loopxform.cli.users_names import UsersNames
 from loopxform.ir.nodes import Param
