@@ -4,7 +4,8 @@ from loopxform.frontend.outline.blocks import Block, Item
 from loopxform.frontend.outline.data_texts import DataText
 from loopxform.frontend.outline.loops import Loop
 from loopxform.frontend.outline.loops_in_front import loops_in_front
-from loopxform.frontend.outline.original import Definition, Original, Part, Region
+from loopxform.frontend.outline.original import Original
+from loopxform.frontend.outline.regions import Definition, Part, Region
 from loopxform.frontend.outline.removable import marks_scop
 from loopxform.frontend.outline.returning import HIT
 

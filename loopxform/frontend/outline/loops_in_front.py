@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pycparser import c_ast
 
 from loopxform.frontend.outline.first_values import JUMPS, in_front
-from loopxform.frontend.outline.original import Original, Part, Region
+from loopxform.frontend.outline.original import Original
+from loopxform.frontend.outline.regions import Part, Region
 from loopxform.frontend.syntax.tree import every
 from loopxform.ir.nodes import Function
 

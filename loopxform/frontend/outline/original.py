@@ -18,7 +18,7 @@ from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.library import pure
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.aside import asides
-from loopxform.frontend.outline.blocks import Block, Item, Nodes, block
+from loopxform.frontend.outline.blocks import Item, Nodes, block
 from loopxform.frontend.outline.callers import size_parameters
 from loopxform.frontend.outline.conditionals import Conditionals
 from loopxform.frontend.outline.configuration import expansions
@@ -27,9 +27,10 @@ from loopxform.frontend.outline.loops import Loop, is_loop, loops
 from loopxform.frontend.outline.outlined import Outlined, outlined
 from loopxform.frontend.outline.own_numbers import own_numbers
 from loopxform.frontend.outline.reachable import Declarations
+from loopxform.frontend.outline.regions import Definition, Part, Region
 from loopxform.frontend.outline.returning import Returning, returning
 from loopxform.frontend.outline.skeleton import Odd, Skeleton, characters
-from loopxform.frontend.outline.wrappings import Wrapping, is_marked, is_wrapped
+from loopxform.frontend.outline.wrappings import is_marked, is_wrapped
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.pragmas.data_regions import data_directives, is_directive
 from loopxform.frontend.syntax.layouts import Layouts, layouts
@@ -40,46 +41,7 @@ from loopxform.frontend.text import gnu
 from loopxform.frontend.text.preprocess import preprocess
 from loopxform.frontend.text.rawtext import continued, decode, place, strip_comments
 from loopxform.frontend.text.reader import Reader
-from loopxform.ir.annotations import Annotation
-from loopxform.ir.nodes import Function
-from loopxform.records import record
 from loopxform.source import Loc
-
-
-@record
-class Definition:
-    """A function of the file: text[begin:end] is its definition."""
-
-    name: str
-    node: c_ast.FuncDef
-    begin: int
-    end: int
-    body: Block
-
-
-@record
-class Part:
-    """Statements as a function, and the annotations in it."""
-
-    function: Function
-    annotations: tuple[Annotation, ...] = ()
-
-
-@record
-class Region:
-    """Consecutive statements of a function: text[start:end]. A region that is `whole` is all that
-    the function does; `arguments` are those of the function `name` that stands for it. Of a loop
-    that `returns`, that is the search; behind it the host runs the lines `resumed`."""
-
-    name: str
-    owner: Definition
-    nodes: Nodes
-    start: int
-    end: int
-    whole: bool = False
-    arguments: tuple[str, ...] = ()
-    returns: Returning | None = None
-    resumed: tuple[str, ...] = ()
 
 
 class Original:
@@ -411,7 +373,7 @@ class Original:
             other = self._parsed(text)[0]
         except InputError:
             return False
-        wanted = {name: _wrapping(r) for name, r in called.items()}
+        wanted = {name: r.wrapping for name, r in called.items()}
         return is_wrapped(self._pristine, other, wanted)
 
     # ------------------------------------------------------------ parsing
@@ -476,12 +438,6 @@ class Original:
 
 _STRADDLES = "a conditional is partly inside of {}, partly outside"
 _TAKE_IN = "move the #if or the #endif, so that both are inside or both outside"
-
-
-def _wrapping(r: Region) -> Wrapping:
-    if r.returns is None:
-        return Wrapping(r.nodes, r.arguments)
-    return Wrapping(r.nodes, r.arguments, r.returns.declared, r.returns.resumed)
 
 
 def _declares(node: c_ast.Node) -> bool:
