@@ -23,7 +23,7 @@ NO_REUSE = "no array is invariant to one of the parallel loops: tiling would reu
 
 NO_UPDATES = "no array is updated atomically of which numbers say how much"
 IN_LOCKSTEP = "the device runs the work-items of a group together, not in turn"
-IN_TURN = "the device runs the work-items of a group in turn, not together"
+ONE_BY_ONE = "the device runs the work-items of a group in turn, not together"
 NO_LANES = "no loop inside reads what follows one another along its own terms"
 NO_COLUMNS = "no loop inside reads what follows one another along the parallel loops"
 ALONG_LINES = "no block of two parallel loops touches fewer lines than rows of the innermost"

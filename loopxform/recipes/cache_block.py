@@ -27,7 +27,7 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import ALONG_LINES, IN_LOCKSTEP, Mapped, Question
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.naive import IN_TURN, one_item_each
+from loopxform.recipes.naive import TILES_IN_TURN, one_item_each
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import Sequentialise, Stripmine
@@ -50,9 +50,10 @@ class CacheBlock:
             for y, x in permutations(nest.parallel, 2)
         }
         least = min(blocks.values())
-        near = one_each(nest, IN_TURN.numbers, limits)
+        usual = TILES_IN_TURN
+        near = one_each(nest, usual.numbers, limits)
         pair = tuple(d.loop for d in near.dims)
-        if not question.asked and least >= lines(nest, pair, (IN_TURN.Ty, IN_TURN.Tx), limits):
+        if not question.asked and least >= lines(nest, pair, (usual.Ty, usual.Tx), limits):
             return ALONG_LINES
         best = [pair for pair, n in blocks.items() if n == least]
         y, x = min(best, key=lambda pair: _written(nest, pair, side.Rx, limits))

@@ -29,7 +29,7 @@ from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, MapTo, Sequentialise, Stripmine, WarpTile, possible
 from loopxform.transforms.edges.bounds import trip_count
 
-IN_TURN = replace(KINDS["naive"].tiles, Ty=4, Tx=64)
+TILES_IN_TURN = replace(KINDS["naive"].tiles, Ty=4, Tx=64)
 """A group on a device that runs its work-items in turn: whole lines follow one another (sums of two
 matrices on PoCL take 10.4 ms in groups of 16 x 16, 5.7 of 4 x 64)."""
 
@@ -39,7 +39,7 @@ class Naive:
 
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
-        in_turn = IN_TURN if question.limits.warp == 1 else None
+        in_turn = TILES_IN_TURN if question.limits.warp == 1 else None
         tiles = _in_lockstep(question.costs.uneven_items) if is_uneven(nest) else in_turn
         return replace(naive(nest), tiles=tiles)
 

@@ -64,8 +64,8 @@ from loopxform.transforms import Derivation, possible, thresholds_of
 ONE_ITEM_EACH = ("naive", "elementwise", "vectors", "1-d")
 """Recipes in which a work-item runs an iteration, in order, or several."""
 
-IN_TURN = ("lanes", "columns", "cache-block")
-WITHOUT_REUSE = (*ONE_ITEM_EACH, *IN_TURN, "transposition", "exchange", "reduce")
+ON_CPUS = ("lanes", "columns", "cache-block")
+WITHOUT_REUSE = (*ONE_ITEM_EACH, *ON_CPUS, "transposition", "exchange", "reduce")
 """Recipes that groups for iterations compete with: others read data once for many work-items."""
 
 

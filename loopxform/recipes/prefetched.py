@@ -19,7 +19,7 @@ from loopxform.ir.affine import poly
 from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.model.reuse import Dim, Stage
-from loopxform.recipes.base import IN_TURN, RARE, Question
+from loopxform.recipes.base import ONE_BY_ONE, RARE, Question
 from loopxform.recipes.staged_tiles import StagedTiles
 from loopxform.schedule.params import Recipe
 
@@ -33,7 +33,7 @@ class Prefetched(StagedTiles):
         """Where work-items run in lockstep, and nothing is used again along other parallel loops
         than that of the columns."""
         if question.limits.warp == 1:
-            return IN_TURN
+            return ONE_BY_ONE
         facts = question.facts
         if any(map(facts.invariant, facts.nest.parallel[:-1])):
             return USED_AGAIN

@@ -2,9 +2,9 @@
 
 OpenCL C 1.2 has atomic functions of integers. A product, or what real numbers are updated by, is
 exchanged for the value before until no other work-item came between; an extremum only where that
-changes it. A
-store is volatile: no compiler may put another value there on the way, and all that are made to an
-element at the same time are of one value, so that it does not matter in which parts they arrive.
+changes it. A store is volatile: no compiler may put another value there on the way, and all that
+are made to an element at the same time are of one value, so that it does not matter in which parts
+they arrive.
 """
 
 from __future__ import annotations
