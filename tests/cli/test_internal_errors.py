@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import loopxform.api.check
-import loopxform.api.splice
+import loopxform.api.offloaded_regions
 import loopxform.cli.tile
 import loopxform.frontend.lower.files as lower_file
 from loopxform.cli import main
@@ -126,7 +126,7 @@ def test_among_other_problems_it_gives_the_status(file: str, plant: Plant, capsy
     assert SAID in err
 
 
-PARTS = [(loopxform.api.splice, "offload_routine"), (lower_file, "lower_function")]
+PARTS = [(loopxform.api.offloaded_regions, "offload_routine"), (lower_file, "lower_function")]
 
 
 @pytest.mark.parametrize(("module", "name"), PARTS, ids=[name for _, name in PARTS])
