@@ -96,6 +96,7 @@ def runtime(version: str, entries: Sequence[Entry], copies: Copies = GENERIC.cop
         has_matrices=any(e.host.rows for e in entries),
         has_loops_in_order=any(e.host.in_order for e in entries),
         tile_products=tuple(dict.fromkeys(x for e in entries for x in e.host.tile_products)),
+        group_products=tuple(dict.fromkeys(x for e in entries for x in e.host.group_products)),
         shares=any(e.host.shares for e in entries),
         copies=copies,
     )

@@ -19,7 +19,7 @@ from loopxform.codegen.host.guards import Condition, conditions, in_int, stricte
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
-from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
+from loopxform.codegen.opencl.async_copy import PLACE, START_VECTOR, STARTED
 from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
@@ -30,11 +30,13 @@ from loopxform.codegen.opencl.layout import UNROLL, joined, unbraced
 from loopxform.codegen.opencl.software_pipeline import HIDE
 from loopxform.codegen.opencl.tensor_product import SPLIT, WORD
 from loopxform.codegen.opencl.vector_moves import LOAD, LOAD_WORDS, STORE, STORE_WORDS
+from loopxform.codegen.opencl.warp_groups import SEEN_BY_WARPS
 from loopxform.codegen.opencl.words import free_name
 from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
 from loopxform.floating_point import CONTRACT, FloatingPoint
+from loopxform.ir import warp_groups
 from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
@@ -45,6 +47,7 @@ from loopxform.ir.tensor_tiles import INSTRUCTIONS, MATRIX_LOADS, Instruction
 from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
+from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS, GroupInstruction
 from loopxform.records import record
 
 BUILTIN_KERNEL_PREFIX = "lx_"
@@ -180,6 +183,11 @@ class Plan:
         """What the forms of kernels for tensor units multiply tiles by (the step `tensorise`)."""
         return _instructions(self.kernels)
 
+    @property
+    def group_products(self) -> tuple[GroupInstruction, ...]:
+        """What they multiply by that warps compute together."""
+        return _group_instructions(self.kernels)
+
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         """What must hold for the launches to mean what the user's loops mean."""
@@ -245,6 +253,11 @@ def program_plan(
         narrow_vectors=_uses(kernels, LOAD_WORDS, STORE_WORDS),
         asynchronous=_uses(kernels, STARTED),
         products=_instructions(kernels),
+        groups=(groups := _group_instructions(kernels)),
+        done={i.done: i for i in groups},
+        seen=_uses(kernels, SEEN_BY_WARPS),
+        warps=warp_groups,
+        places=_uses(kernels, PLACE),
         words=_uses(kernels, WORD),
         splits=_uses(kernels, SPLIT),
         matrices={x: text for x, text in MATRIX_LOADS.items() if _uses(kernels, x)},
@@ -342,6 +355,12 @@ def _contracting(fp: FloatingPoint) -> str:
 def _instructions(kernels: Sequence[KernelPlan]) -> tuple[Instruction, ...]:
     """The products of tiles in the texts of kernels."""
     return tuple(i for i in INSTRUCTIONS.values() if any(f"{i.macro}(" in k.text for k in kernels))
+
+
+def _group_instructions(kernels: Sequence[KernelPlan]) -> tuple[GroupInstruction, ...]:
+    """The products in their texts that warps compute together."""
+    every = GROUP_INSTRUCTIONS.values()
+    return tuple(i for i in every if any(f"{i.macro}(" in k.text for k in kernels))
 
 
 def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:

@@ -15,6 +15,7 @@ mma.m16n8k32" of integers.)
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.floating_point import FloatingPoint, Level
@@ -49,7 +50,9 @@ class TensorTile:
     words of what they copy. Rows that the device can copy whole warps read as `matrices`. Units
     that keep 11 bits of an operand get each as a sum of two, `split`, and compute three products of
     these. Where an iteration adds several `terms` to a result, neighbours in a row of the warp have
-    those of one iteration, in order, then those of the next."""
+    those of one iteration, in order, then those of the next. Where `warps` can compute a product of
+    `across` columns together, they read both operands from local memory, on devices that do that;
+    others compute it in tiles of `rows` by `columns`."""
 
     rows: int
     columns: int
@@ -66,11 +69,13 @@ class TensorTile:
     matrices: bool = False
     high: int = 8
     wide: int = 4
+    warps: int = 1
+    across: int = 0
 
     @property
     def name(self) -> str:
         """`16x8x4`, as steps have it."""
-        return f"{self.rows}x{self.columns}x{self.depth}"
+        return f"{self.rows * self.warps}x{self.across or self.columns}x{self.depth}"
 
     @property
     def word(self) -> int:
@@ -130,6 +135,14 @@ each product, and each of the three sums of 8 terms is taken to lose no more tha
 magnitudes of what it adds. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
 cores", 2021.)"""
 
+_HALVES = TensorTile(
+    *(16, 8, 16, (HALF,), (FLOAT,)),
+    packed=2,
+    needs="reassociate",
+    result=ANY_ORDER,
+    matrices=True,
+)
+
 TENSOR_TILES = {
     t.name: t
     for t in (
@@ -144,13 +157,8 @@ TENSOR_TILES = {
         TensorTile(
             16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT, by_default=True
         ),
-        TensorTile(
-            *(16, 8, 16, (HALF,), (FLOAT,)),
-            packed=2,
-            needs="reassociate",
-            result=ANY_ORDER,
-            matrices=True,
-        ),
+        *(replace(_HALVES, warps=4, across=n) for n in (256, 128)),
+        _HALVES,
         TensorTile(16, 8, 8, (FLOAT,), (FLOAT,), split=True, needs="fast", result=NEAR),
     )
 }

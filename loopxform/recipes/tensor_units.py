@@ -74,7 +74,12 @@ def _fits(tile: TensorTile, stages: Sequence[Stage]) -> bool:
     """Whether numbers of these types are multiplied so, and an iteration may add as many products
     to a result."""
     several = len(stages) > 2 or any(len(s.reads) > 1 for s in stages)
-    return bool(stages) and tile.multiplies(_types(stages)) and several == (tile.terms > 1)
+    return (
+        bool(stages)
+        and tile.warps == 1
+        and tile.multiplies(_types(stages))
+        and several == (tile.terms > 1)
+    )
 
 
 def as_multiplied(choice: Choice, asked: Options) -> Choice:
@@ -128,7 +133,8 @@ def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
         return "nothing here is a product of two arrays in register tiles"
     permissive = replace(asked, fp=PERMITTED["fast"])
     kinds = [as_multiplied(c, permissive).stages for c in products]
-    fitting = [t for t in TENSOR_TILES.values() if any(t.multiplies(_types(k)) for k in kinds)]
+    alone = [t for t in TENSOR_TILES.values() if t.warps == 1]
+    fitting = [t for t in alone if any(t.multiplies(_types(k)) for k in kinds)]
     if not fitting:
         types = " and ".join(dict.fromkeys(t.c for t in _types(kinds[0])))
         return f"there are none for products of {types}"

@@ -13,6 +13,7 @@ from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.errors import DeviceError
 from loopxform.floating_point import Division
 from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.warp_groups import GroupInstruction, as_instructions
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
 
 NV_VERBOSE = "-cl-nv-verbose"
@@ -21,6 +22,9 @@ ASYNCHRONOUS = "-DLX_ASYNC"
 
 TENSOR = "-DLX_TENSOR"
 """Kernels may multiply tiles (templates/kernels.cl.j2)."""
+
+WARP_GROUPS = "-DLX_WARP_GROUPS"
+"""Warps may multiply together (templates/kernels.cl.j2)."""
 
 AMPERE = 8
 """The compute capability from which NVIDIA's devices make them."""
@@ -45,12 +49,13 @@ def options_for(
     *extra: str,
     division: Division = "rounded",
     tiles: tuple[Instruction, ...] = (),
+    groups: tuple[GroupInstruction, ...] = (),
     verbose: bool = False,
 ) -> tuple[str, ...]:
     """The options every kernel is built with: correctly rounded division and square root where
     the device has them (C has them) unless `division` permits less, asynchronous copies
-    where it makes them, products of `tiles` where the device computes those of the kernels as it
-    should, `-cl-nv-verbose` on request where it is known."""
+    where it makes them, products of `tiles`, and those of `groups` of warps, where the device
+    computes those of the kernels as it should, `-cl-nv-verbose` on request where it is known."""
     out = [ROUNDED] if device.correctly_rounded and division == "rounded" else []
     if division == "relaxed":
         out.append(RELAXED)
@@ -58,6 +63,8 @@ def options_for(
         out.append(ASYNCHRONOUS)
     if tiles and multiplies_tiles(device, tiles):
         out.append(TENSOR)
+    if groups and multiplies_in_groups(device, groups):
+        out.append(WARP_GROUPS)
     if verbose and "cl_nv_compiler_options" in device.extensions:
         out.append(NV_VERBOSE)
     return (*out, *extra)
@@ -72,17 +79,28 @@ def copies_alone(device: DeviceInfo) -> bool:
 def multiplies_tiles(device: DeviceInfo, products: tuple[Instruction, ...]) -> bool:
     """Whether a device multiplies tiles to the results that it should: it is asked to compute some
     in both ways."""
+    return copies_alone(device) and _agrees(device, tensor_probe(products), "lx_tiles", 32)
+
+
+@cache
+def multiplies_in_groups(device: DeviceInfo, products: tuple[GroupInstruction, ...]) -> bool:
+    """Whether warps of a device multiply together to the results that they should."""
     if not copies_alone(device):
         return False
+    return _agrees(device, tensor_probe((), products), "lx_warps", 128, WARP_GROUPS)
+
+
+def _agrees(device: DeviceInfo, source: str, name: str, items: int, *options: str) -> bool:
+    """Whether a kernel that compares results, in groups of so many work-items, finds them right."""
     cl = pyopencl()
     wrong = np.ones(512, np.uint32)
     try:
-        built = build(device, tensor_probe(products))
+        program = _compiled(device, source, options, context(device))
         with cl.CommandQueue(context(device), device.handle) as queue:
             counts = cl.Buffer(context(device), cl.mem_flags.WRITE_ONLY, wrong.nbytes)
-            cl.Kernel(built.program, "lx_tiles")(queue, wrong.shape, (32,), counts)
+            cl.Kernel(program, name)(queue, wrong.shape, (items,), counts)
             cl.enqueue_copy(queue, wrong, counts)
-    except (DeviceError, cl.Error):
+    except cl.Error:
         return False
     return not wrong.any()
 
@@ -108,12 +126,8 @@ def build(
     key = (owner, device.handle, source, options)
     if key in _cache:
         return _cache[key]
-    keep = {"cache_dir": False} if NV_VERBOSE in options else {}  # a cached binary has no log
-    program = cl.Program(owner, source)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a log that is not empty: it is in Built.log
-            program = program.build(list(options), [device.handle], **keep)
+        program = _compiled(device, source, options, owner)
     except cl.Error as e:
         raise DeviceError(
             f"the kernel does not build on {device}", code="LX059", notes=_log_lines(str(e))
@@ -122,6 +136,26 @@ def build(
     names = tuple(k.function_name for k in program.all_kernels())
     _cache[key] = Built(device, program, names, log)
     return _cache[key]
+
+
+def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...], owner: Any) -> Any:
+    """The program in its context. Where warps multiply together, their instructions are what PTX
+    has as comments; the plain ones where that cannot be. Raises pyopencl.Error."""
+    cl = pyopencl()
+    keep = {"cache_dir": False} if NV_VERBOSE in options else {}  # a cached binary has no log
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a log that is not empty: it is in Built.log
+        program = cl.Program(owner, source).build(list(options), [device.handle], **keep)
+        if WARP_GROUPS not in options:
+            return program
+        (ptx,) = program.get_info(cl.program_info.BINARIES)
+        text = as_instructions(ptx.decode("latin-1"))
+        try:
+            binary = [] if text is None else [text.encode("latin-1")]
+            return cl.Program(owner, [device.handle], binary).build(list(options))
+        except (cl.Error, ValueError):
+            plain = tuple(o for o in options if o != WARP_GROUPS)
+            return _compiled(device, source, plain, owner)
 
 
 def _log_lines(message: str) -> list[str]:

@@ -101,7 +101,10 @@ class CompiledKernel(Shown):
                 k, source = self.plan.kernels[n], self.plan.program(self._programs[n])
                 params = [_param(a) for a in k.arguments]
                 options = options_for(
-                    self.device, division=k.division, tiles=self.plan.tile_products
+                    self.device,
+                    division=k.division,
+                    tiles=self.plan.tile_products,
+                    groups=self.plan.group_products,
                 )
                 self._launchers[n] = Launcher(
                     self.device, source, k.name, params, options, queue=self.queue

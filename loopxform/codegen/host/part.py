@@ -134,6 +134,7 @@ def host_plan(
         thresholds=tuple(thresholds.items()),
         asks_warp=WARP in _asked(plan),
         tile_products=plan.tile_products,
+        group_products=plan.group_products,
         functions=tuple(dict.fromkeys((fn.name, *functions))),
         most_on_host="LX_WEIGHED" if host is None else repr(min(host, runtime.FOREVER)),
         asks_macros=asks_macros,
@@ -174,6 +175,7 @@ def write(
         asks_warp=asks_warp,
         has_loops_in_order=bool(plan.in_order),
         tile_products=plan.tile_products,
+        group_products=plan.group_products,
         shares=plan.shares,
         copies=copies,
     )

@@ -10,6 +10,7 @@ from loopxform.codegen.host.in_order import InOrder
 from loopxform.codegen.host.inspections import HostKeyCheck
 from loopxform.codegen.host.rows import HostRows
 from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.warp_groups import GroupInstruction
 from loopxform.records import record
 
 
@@ -159,6 +160,7 @@ class HostPlan:
     thresholds: tuple[tuple[str, int], ...]
     asks_warp: bool
     tile_products: tuple[Instruction, ...]
+    group_products: tuple[GroupInstruction, ...]
     functions: tuple[str, ...]
     most_on_host: str
     asks_macros: bool

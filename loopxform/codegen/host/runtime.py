@@ -18,6 +18,7 @@ from loopxform.codegen.host.shares import WINDOWS
 from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.ir.device_facts import WARP
 from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.warp_groups import MARK, TARGET, GroupInstruction
 from loopxform.records import record
 from loopxform.targets.copies import Copies
 from loopxform.targets.target import GENERIC
@@ -98,7 +99,8 @@ class Runtime:
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
     `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
     may run what one work-item would do, `tile_lines` is the test of products of tiles, where one
-    has such, `shares` that devices may share a launch: a `team` of so many, with so many `windows`
+    has such, `group_lines` of those that warps compute together, which are a `mark` in PTX for a
+    `target`, `shares` that devices may share a launch: a `team` of so many, with so many `windows`
     of arrays. `aligned` bytes are those of the vectors of kernels."""
 
     shared: str
@@ -112,11 +114,14 @@ class Runtime:
     has_matrices: bool
     has_loops_in_order: bool
     tile_lines: tuple[str, ...]
+    group_lines: tuple[str, ...]
     shares: bool
     copies: Copies
     team: int = TEAM
     windows: int = WINDOWS
     aligned: int = VECTOR_BYTES
+    mark: str = MARK
+    target: str = TARGET
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -141,6 +146,7 @@ def text(
     has_matrices: bool = False,
     has_loops_in_order: bool = False,
     tile_products: Sequence[Instruction] = (),
+    group_products: Sequence[GroupInstruction] = (),
     shares: bool = False,
     copies: Copies = GENERIC.copies,
 ) -> str:
@@ -149,8 +155,9 @@ def text(
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
     lines = rows(tensor_probe(tile_products)) if tile_products else ()
-    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, shares, copies
-    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked)
+    groups = rows(tensor_probe((), group_products)) if group_products else ()
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, groups, shares
+    about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked, copies)
     return render.fill("runtime.c.j2", r=about)
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 
 from loopxform.codegen import render
+from loopxform.ir import warp_groups
 from loopxform.ir.tensor_tiles import Instruction
 from loopxform.ir.types import DOUBLE, FLOAT, HALF
+from loopxform.ir.warp_groups import PANEL, GroupInstruction, Rows
 from loopxform.records import record
+
+TERMS = 32
+"""Of each result that warps compute together."""
 
 
 @record
@@ -15,6 +21,8 @@ class TensorProbe:
     """What templates/tensor_probe.cl.j2 prints."""
 
     products: tuple[Instruction, ...]
+    groups: tuple[GroupInstruction, ...] = ()
+    warps: ModuleType = warp_groups
 
     @property
     def doubles(self) -> bool:
@@ -29,7 +37,7 @@ class TensorProbe:
     @property
     def halves(self) -> bool:
         """Whether products of halves are among them."""
-        return any(i.left == HALF for i in self.products)
+        return any(i.left == HALF for i in self.products) or bool(self.groups)
 
     @property
     def floats(self) -> bool:
@@ -47,8 +55,19 @@ class TensorProbe:
         """The name of the function that computes a result of it in the ordinary way."""
         return f"sum_{i.left.cl}_{i.right.cl}"
 
+    @property
+    def done(self) -> dict[str, GroupInstruction]:
+        """By its name what waits for results that warps compute together."""
+        return {i.done: i for i in self.groups}
 
-def tensor_probe(products: Sequence[Instruction]) -> str:
-    """The program of the kernel that compares products of tiles with what a work-item computes:
-    `lx_tiles` counts for each work-item how many of its results differ."""
-    return render.fill("tensor_probe.cl.j2", p=TensorProbe(tuple(products)))
+    def shapes(self, i: GroupInstruction) -> tuple[int, int]:
+        """How 32 terms of both operands of it lie."""
+        rows = Rows(2 * TERMS).shape()
+        return rows, Rows(PANEL).shape(TERMS * PANEL) if i.panels else rows
+
+
+def tensor_probe(products: Sequence[Instruction], groups: Sequence[GroupInstruction] = ()) -> str:
+    """The program of the kernels that compare products of tiles with what a work-item computes:
+    `lx_tiles` counts for each work-item how many of its results differ, `lx_warps` how many of
+    those that warps compute together."""
+    return render.fill("tensor_probe.cl.j2", p=TensorProbe(tuple(products), tuple(groups)))

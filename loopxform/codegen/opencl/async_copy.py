@@ -28,6 +28,13 @@ ARRIVED = "LX_ARRIVED"
 """What was started since the last STARTED is one thing to wait for; ARRIVED(n) waits for all of
 them but the last n."""
 
+FROM = "LX_FROM"
+PLACE = "LX_PLACE"
+FURTHER = "LX_FURTHER"
+AT = "LX_AT"
+"""The type of a place in global memory that a work-item keeps, the place of an element, how far one
+is from another, and what is there (templates/kernels.cl.j2)."""
+
 PIECES = (4, 8, 16)
 """Bytes."""
 
@@ -75,32 +82,41 @@ def places(
     target: Load,
     names: tuple[str, str],
     counter: str,
-    ahead: str,
+    ahead: tuple[str, Expr],
     d: KernelDialect,
 ) -> Places | None:
     """The same for tiles of tensor units, with registers of these names for places in the tile and
     in the array, one of each by the `counter` of rounds; None where a work-item does not copy
-    vectors that follow each other along `ahead`, from an array that an int numbers the elements of.
-    """
+    vectors that follow each other along `ahead`, a variable and its step, from an array that an int
+    numbers the elements of. Places of what warps read together go along with it."""
     pieces = _pieces(s, source, target, d)
-    known = s.source in d.narrow and s.source not in d.places and d.tiles[s.target].moved
+    tile = d.tiles[s.target]
+    known = s.source in d.narrow and s.source not in d.places and (tile.moved or tile.pieces)
     if pieces is None or len(pieces) > 1 or s.width == 1 or not known:
         return None
     at = _offset(source, d)
-    first = substitute(at, {ahead: Const(0)})
-    step = (poly(at) - poly(first)).divide(poly(Var(ahead)))
-    if step is None or step.mentions(ahead):
+    variable, by = ahead
+    first = substitute(at, {variable: Const(0)})
+    step = (poly(at) - poly(first)).divide(poly(Var(variable)))
+    if step is None or step.mentions(variable):
         return None
     types = {**d.types, **dict.fromkeys(names, INT), counter: UINT}
     d = replace(d, types=types, kept={**d.kept, **dict.fromkeys(names, (0,))})
     base, cell = d.cell(target)
     to, begin = (Load(n, (Var(counter),)) for n in names)
-    moved = simplify(Bin("*", Var(ahead), to_expr(step)))
     kind, whole = f"{d.memory_name(s.source)}{s.width}", d.types[s.source].bytes * s.width
-    place = f"{d.name(s.source)}[{cexpr.expr(Bin('+', begin, moved), d)}]"
+    start = f"{START_VECTOR}({kind}, {s.width}, {whole}, &{base} + {d.load(to)}, "
+    array, own, set_to = d.name(s.source), d.load(begin), cexpr.assign(Assign(to, cell), d)
+    if tile.pieces is not None:
+        further = cexpr.expr(simplify(Bin("*", by, to_expr(step))), d)
+        return Places(
+            [set_to, f"{own} = {PLACE}({array}, {cexpr.expr(simplify(first), d)})"],
+            [f"{start}{AT}({array}, {own}))", f"{own} += {FURTHER}({array}, {further})"],
+        )
+    moved = simplify(Bin("*", Var(variable), to_expr(step)))
     return Places(
-        [cexpr.assign(Assign(x, e), d) for x, e in ((to, cell), (begin, simplify(first)))],
-        [f"{START_VECTOR}({kind}, {s.width}, {whole}, &{base} + {d.load(to)}, &{place})"],
+        [set_to, cexpr.assign(Assign(begin, simplify(first)), d)],
+        [f"{start}&{array}[{cexpr.expr(Bin('+', begin, moved), d)}])"],
     )
 
 

@@ -59,6 +59,7 @@ class OwnNames:
     lane: str
     lane_x: str
     lane_y: str
+    group_y: str
     next: Map[str, str]
     places: Map[str, tuple[str, str]]
 
@@ -66,7 +67,7 @@ class OwnNames:
         *("local_x", "local_y", "local_z"),
         *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
         *("stage", "number", "first", "rows", "ahead", "end", "term", "shift"),
-        *("lane", "lane_x", "lane_y"),
+        *("lane", "lane_x", "lane_y", "group_y"),
     )
 
     @property
@@ -103,11 +104,12 @@ class Phase:
     padding in place of what does not exist (mend), from there into the tile (store). What is
     fetched is not looked at: a work-item need not wait for it. Or all of it, past the registers, as
     far as hardware can (start), from places that were computed before (place) where these are
-    `placed`."""
+    `placed`, for tiles that are so many iterations apart (`step`)."""
 
     registers: str
     part: Part
     placed: bool = False
+    step: Expr = Const(1)
 
 
 def plan_copy(
@@ -149,7 +151,8 @@ def plan_copy(
     source, target = Load(s.source, index), Load(s.target, tuple(Var(counters[n]) for n in sized))
     known = None
     if phase is not None and phase.placed and s.pad is None and elements % items == 0:
-        known = places(s, source, target, own.places[s.target], own.r, own.ahead, d)
+        ahead = own.ahead, phase.step
+        known = places(s, source, target, own.places[s.target], own.r, ahead, d)
     if words is not None:
         tests = _tests(s, counters)
         pad = _pad(s, s.pad, source, d) if s.pad is not None else ""

@@ -69,7 +69,7 @@ class KernelDialect(Dialect):
     def element(self, e: Load, *, whole: bool = False, at: Expr | None = None) -> str:
         """The text of an element of a tile; `whole` ones begin a vector; `at` says where in the row
         it is kept, if that is known."""
-        return self._tile(e.array) + self._subscripts(self._place(e, whole=whole, at=at))
+        return self.buffer_of(e.array) + self._subscripts(self._place(e, whole=whole, at=at))
 
     def cell(self, e: Load) -> tuple[str, Expr]:
         """The first element of the buffer of a tile that is in use, and how many elements further
@@ -79,15 +79,17 @@ class KernelDialect(Dialect):
         for length, position in zip(lengths, others):
             first = Bin("+", Bin("*", first, length), position)
         (place,) = self._placed((first,))
-        return self._tile(e.array) + "[0]" * (1 + len(others)), place
+        return self.buffer_of(e.array) + "[0]" * (1 + len(others)), place
 
-    def _tile(self, array: str) -> str:
+    def buffer_of(self, array: str) -> str:
         """The buffer of a tile that is in use."""
         return self.name(array) + (f"[{self.buffer}]" if self.tiles[array].buffers > 1 else "")
 
     def _place(self, e: Load, *, whole: bool, at: Expr | None = None) -> tuple[Expr, ...]:
         tile = self.tiles[e.array]
         *slow, fast = (e.index[n] for n in tile.order)
+        if tile.pieces is not None:
+            return tile.pieces.index(slow[0], fast)
         if tile.packed > 1:
             slow[0], fast = tile.in_words(slow[0], fast, whole=whole)
         elif tile.folded > 1:
@@ -111,6 +113,10 @@ class KernelDialect(Dialect):
         """In a tile `ii-iii` is simply the work-item's share. Elements may be of any type, so that
         subscripts made of them stay as they are."""
         return "".join(f"[{expr(i, self)}]" for i in self._placed(index))
+
+    def placed_text(self, e: Expr) -> str:
+        """A subscript of a tile."""
+        return self._subscripts((e,))[1:-1]
 
     def _placed(self, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
         values = dict(self.threads)

@@ -43,6 +43,7 @@ from loopxform.ir.tensor_tiles import BANKS, MATRIX_ROWS, TENSOR_TILES
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loads, names, reads, stmt_exprs, walk, writes
+from loopxform.ir.warp_groups import ALIGNED
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.latency.vectors import VECTOR_BYTES
@@ -261,9 +262,10 @@ def _parameter(
 
 def _local(t: LocalTile, d: KernelDialect) -> str:
     """A tile, on a multiple of the widest vector; with rows whose elements are moved within the
-    banks, on one of those: kernels with asynchronous copies take up to half as long again else."""
+    banks, on one of those: kernels with asynchronous copies take up to half as long again else; on
+    a multiple of 8 rows of pieces that warps read together."""
     sizes = "".join(f"[{cexpr.expr(e, d)}]" for e in t.shape)
-    least = BANKS if t.moved else VECTOR_BYTES
+    least = ALIGNED if t.pieces else BANKS if t.moved else VECTOR_BYTES
     name = f"{t.decl.type.memory} {d.name(t.decl.name)}"
     return f"__local {name}{sizes} __attribute__((aligned({least})));"
 
@@ -298,12 +300,15 @@ def _in_warp(fn: Function, mapping: Mapping, own: OwnNames) -> Iterator[str]:
         yield f"const int {own.term} = (int)({own.item} % {tile.wide});"
         row = f"(int)({own.item} % {warp} / {tile.wide})"
         yield f"const int {own.shift} = {row} - {tile.own_columns} * {own.term};"
-        operands = (t for t in mapping.tiles if t.packed == 1 and t.moved)
+        operands = (t for t in mapping.tiles if t.packed == 1 and (t.moved or t.pieces))
         if tile.matrices and mapping.lanes and any(operands):
             column, row = _corner(mapping, mapping.lanes, own.item)
             row = f"{row and row + ' + '}{own.item} % {MATRIX_ROWS}"
             yield f"const int {own.lane} = (int)({own.item} % {warp});"
             yield f"const int {own.lane_x} = (int)({column or '0'}), {own.lane_y} = (int)({row});"
+        if any(t.pieces for t in mapping.tiles):
+            first = f"{own.item} / {tile.warps * warp} * {tile.warps * tile.high}"
+            yield f"const int {own.group_y} = (int)({first});"
 
 
 def _arranged(

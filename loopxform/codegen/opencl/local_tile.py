@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, Var
-from loopxform.ir.tensor_tiles import BANKS
+from loopxform.ir.tensor_tiles import BANKS, MATRIX
+from loopxform.ir.warp_groups import GROUP_ROWS, PANEL, Rows
 from loopxform.records import record
 
 
@@ -40,6 +41,39 @@ class Blocks:
 
 
 @record
+class Pieces:
+    """An operand that four warps read from local memory (`ir.warp_groups`), of elements of so many
+    `bytes`: in rows of terms, or `panels` of columns. Where rows are those of the result, `paired`
+    neighbours lie 8 apart."""
+
+    rows: Rows
+    bytes: int
+    panels: bool = False
+    paired: bool = False
+
+    def index(self, row: Expr, at: Expr) -> tuple[Expr, ...]:
+        """Where an element is kept."""
+        panel: tuple[Expr, ...] = ()
+        if self.panels:
+            width = PANEL // self.bytes
+            panel, at = (_quotient(at, width),), _rest(at, width)
+        if self.paired:
+            row = _apart(row)
+        piece = MATRIX // self.bytes
+        turn = Bin("%", _quotient(row, self.rows.alike), Const(self.rows.pieces))
+        return (*panel, row, Bin("^", at, Bin("*", turn, Const(piece))))
+
+
+def _apart(row: Expr) -> Expr:
+    """The place of a row of which neighbours lie 8 apart, of 16 each."""
+    half = GROUP_ROWS // 2
+    first = Bin("*", Bin("/", row, Const(GROUP_ROWS)), Const(GROUP_ROWS))
+    own = Bin("/", Bin("%", row, Const(GROUP_ROWS)), Const(2))
+    second = Bin("*", Bin("%", row, Const(2)), Const(half))
+    return Bin("+", Bin("+", first, own), second)
+
+
+@record
 class LocalTile:
     """A tile in local memory: dimensions in storage order, slowest first. `pad` columns more than
     it needs let neighbours that walk along another dimension than the fastest find their elements
@@ -49,7 +83,8 @@ class LocalTile:
     neighbours along the slower one may be `packed` in a word, and words are `moved`; or so many
     short rows are `folded` into one, that banks give at once; rows may be `turned` by so many
     elements more. Of three dimensions, those that are neighbours along the last one stay together,
-    and are moved along the second one, further in `every` so many rows."""
+    and are moved along the second one, further in `every` so many rows. What four warps read
+    together lies in `pieces`."""
 
     decl: Decl
     order: tuple[int, ...]
@@ -61,10 +96,14 @@ class LocalTile:
     folded: int = 1
     turned: int = 0
     every: int = 1
+    pieces: Pieces | None = None
 
     @property
     def shape(self) -> tuple[Expr, ...]:
         *slow, fast = (self.decl.shape[n] for n in self.order)
+        if self.pieces is not None and self.pieces.panels:
+            width = Const(PANEL // self.decl.type.bytes)
+            slow, fast = [Bin("/", fast, width), *slow], width
         if self.packed > 1:
             slow = [Bin("/", slow[0], Const(self.packed))]
             fast = Bin("*", fast, Const(self.packed))
@@ -80,6 +119,8 @@ class LocalTile:
         whole = (value_of(self.shape[-1]) or 0) % width == 0
         if self.packed > 1:
             return width == 1
+        if self.pieces is not None:
+            return whole and MATRIX // self.decl.type.bytes % width == 0
         if self.moved and len(self.order) < 3:
             return whole and self.moved % width == 0 == self.turned % width
         return whole and (self.blocks is None or self.blocks.width % width == 0)

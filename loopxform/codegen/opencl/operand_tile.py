@@ -11,27 +11,37 @@ these are moved:
     double Ai_loc[Ty*Ry / 2][2 * Tk];        Ai_loc[row / 2][(row % 2 * 8 + k) ^ ... ^ 2]
     double A_loc[Ty*Ry][Tk][2];              A_loc[row][k ^ 2 * (row / 2 % 4)][term]
 
+Of products that four warps compute together, pieces of 16 bytes change places in rows of 128, 64 or
+32 bytes (`ir.warp_groups`), as long as the device copies both operands on its own:
+
+    half A_loc[Ty*Ry][Tk];                   A_loc[row / 16 * 16 + ...][k ^ 8 * (... / 2 % 4)]
+    half B_loc[Tx*Rx / 64][Tk][64];          B_loc[column / 64][k][column % 64 ^ 8 * (k % 8)]
+
 Of operands that are made words of on the way, terms that are neighbours make a word. Rows that do
 not fill the banks are not moved: elements would leave them.
 """
 
 from __future__ import annotations
 
-from loopxform.codegen.opencl.local_tile import LocalTile
+from dataclasses import replace
+
+from loopxform.codegen.opencl.local_tile import LocalTile, Pieces
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Copy, Decl, For, Function
-from loopxform.ir.tensor_tiles import BANKS, MATRIX, TENSOR_TILES, TensorTile
-from loopxform.ir.visit import walk
+from loopxform.ir.tensor_tiles import BANKS, MATRIX, MATRIX_ROWS, TENSOR_TILES, TensorTile
+from loopxform.ir.visit import declared, walk, writes
+from loopxform.ir.warp_groups import GROUP_ROWS, PANEL, Rows, is_of_rows
 from loopxform.records import record
 from loopxform.transforms.mapping.tile_product import TileProduct, tile_product
 
 
 @record
 class Operand:
-    """Of a product of tiles: the copy of what a work-item has of it, which is the term of that
-    `number` of those of an iteration."""
+    """Of a product of tiles that a `loop` computes: the copy of what a work-item has of it, which
+    is the term of that `number` of those of an iteration."""
 
     tile: TensorTile
+    loop: For
     product: TileProduct
     copy: Copy
     number: int
@@ -50,6 +60,10 @@ def operand_tile(
         return _pairs(decl, operand, buffers) or LocalTile(decl, order, buffers=buffers)
     if len(order) != 2:
         return LocalTile(decl, order, 0, None, buffers, 0, tile.packed)
+    if tile.warps > 1 and _are_read_together(fn, operand):
+        pieces = _pieces(decl, operand)
+        if pieces is not None:
+            return LocalTile(decl, (0, 1), buffers=buffers, pieces=pieces)
     lines = None
     if tile.alone or (tile.matrices and _in_matrices(fn, decl, operand)):
         lines = _lines(decl, operand, buffers)
@@ -73,6 +87,37 @@ def _lines(decl: Decl, operand: Operand, buffers: int) -> LocalTile | None:
     return LocalTile(decl, (0, 1), 0, None, buffers, moved, folded=folded, turned=turned)
 
 
+def _pieces(decl: Decl, operand: Operand) -> Pieces | None:
+    """Rows of an operand that four warps read: where its last dimension is that of columns of the
+    result, these lie in panels."""
+    size = decl.type.bytes
+    rows, row = (value_of(e) or 1 for e in decl.shape)
+    if operand.copy.slices[-1].size is None:
+        left = operand.copy in operand.product.lefts
+        fits = is_of_rows(row * size) and rows % GROUP_ROWS == 0
+        return Pieces(Rows(row * size), size, paired=left) if fits else None
+    fits = row * size % PANEL == 0 == rows % MATRIX_ROWS
+    return Pieces(Rows(PANEL), size, panels=True) if fits else None
+
+
+def _are_read_together(fn: Function, operand: Operand) -> bool:
+    """Whether both operands of a product lie as warps read them, and are copied by the device in
+    the loop around it, so that they can be waited for."""
+    product, decls = operand.product, declared(fn.body)
+    both = product.left, product.right
+    if product.left.slices[-1].size is not None:
+        return False
+    sources = {c.source for c in both}
+    copies = [s for _, s in walk(fn.body) if isinstance(s, Copy) and s.target in sources]
+    vectors = all(s.width * decls[s.target].type.bytes == MATRIX for s in copies)
+    ahead = (s for _, s in walk(fn.body) if isinstance(s, For) and s.asynchronous)
+    around = any(
+        operand.loop in (x for _, x in walk(s.body)) and sources <= writes(s.body) for s in ahead
+    )
+    each = (_pieces(decls[c.source], replace(operand, copy=c)) for c in both)
+    return vectors and around and all(each)
+
+
 def _pairs(decl: Decl, operand: Operand, buffers: int) -> LocalTile | None:
     """Pairs of the terms of an iteration, as in global memory, where rows of them fill the
     banks."""
@@ -94,7 +139,7 @@ def _operand(fn: Function, name: str) -> Operand | None:
             if product is not None and copy.source == name:
                 terms = ((t.left.copy, t.right.copy) for t in product.sums[0].terms)
                 number = next((n for n, both in enumerate(terms) if copy in both), 0)
-                return Operand(TENSOR_TILES[s.tensor], product, copy, number)
+                return Operand(TENSOR_TILES[s.tensor], s, product, copy, number)
     return None
 
 

@@ -27,7 +27,8 @@ for (kk ...) {
 
 Where places are computed before the loop, it starts a tile in each iteration, in the last ones the
 first tiles again, which nothing reads: tests around copies keep compilers from mixing them with
-arithmetic.
+arithmetic. Places of tiles that warps read together go along instead, as addresses: to compute them
+takes a twentieth of such a product, and the units work on their own meanwhile.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopxform.codegen import cexpr
-from loopxform.codegen.opencl.async_copy import ARRIVED, STARTED
+from loopxform.codegen.opencl.async_copy import ARRIVED, FROM, STARTED
 from loopxform.codegen.opencl.cooperative_copy import (
     CopyPlan,
     OwnNames,
@@ -48,6 +49,7 @@ from loopxform.codegen.opencl.cooperative_copy import (
 )
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping
+from loopxform.codegen.opencl.warp_groups import SEEN_BY_WARPS
 from loopxform.codegen.opencl.work_item import indented
 from loopxform.ir import whiles
 from loopxform.ir.affine import simplify, value_of
@@ -58,7 +60,8 @@ from loopxform.records import record
 from loopxform.transforms.latency.pipeline import split
 
 HIDE = "LX_HIDE"
-"""Makes a number one that compilers know nothing of (templates/kernels.cl.j2)."""
+HIDE_PLACE = "LX_HIDE_PLACE"
+"""Make a number, or a place, one that compilers know nothing of (templates/kernels.cl.j2)."""
 
 
 @record
@@ -214,9 +217,10 @@ class AsynchronousAhead(Ahead):
             plan = new._plan(c, new.dialect, "place")
             if not plan.moves:
                 continue
-            names = self.own.places[c.target]
-            declared.append(f"int {', '.join(f'{n}[{plan.rounds}]' for n in names)};")
-            hidden = (f"{HIDE}({n}[{self.own.r}])" for n in names)
+            to, start = self.own.places[c.target]
+            kind, hide = (FROM, HIDE_PLACE) if self._follow(c) else ("int", HIDE)
+            declared += [f"int {to}[{plan.rounds}];", f"{kind} {start}[{plan.rounds}];"]
+            hidden = f"{HIDE}({to}[{self.own.r}])", f"{hide}({start}[{self.own.r}])"
             plan = replace(plan, moves=(*plan.moves, *hidden))
             inside += self.render(plan).rstrip("\n").split("\n")
         return [*declared, *self.if_any(inside)] if inside else []
@@ -227,7 +231,8 @@ class AsynchronousAhead(Ahead):
 
     def body(self, fence: str, compute: list[str]) -> list[str]:
         turn = f"{self.own.stage} = {self._later(1)};"
-        return [self._wait(), fence, *self.at_once(), *compute, turn]
+        seen = [f"{SEEN_BY_WARPS}();"] if any(map(self._follow, self.copies)) else []
+        return [self._wait(), *seen, fence, *self.at_once(), *compute, turn]
 
     def first_two(self) -> list[str]:
         """Fills the first buffer."""
@@ -249,10 +254,16 @@ class AsynchronousAhead(Ahead):
 
     @property
     def _repeats(self) -> bool:
-        """Whether what all copies start is computed before."""
+        """Whether what all copies start is computed before, and does not go along."""
+        if any(map(self._follow, self.copies)):
+            return False
         new = self._later_dialect()
         later = (self._at(c, Var(self.own.ahead)) for c in self.copies)
         return all(new._plan(c, new.dialect, "place").moves for c in later)
+
+    def _follow(self, c: Copy) -> bool:
+        """Whether its places go along with the tiles: those that warps read together."""
+        return self.dialect.tiles[c.target].pieces is not None
 
     def next_tile(self) -> list[str]:
         """The buffer of the next iteration, complete; of the last one nothing changes."""
@@ -277,7 +288,8 @@ class AsynchronousAhead(Ahead):
     def _plan(self, c: Copy, d: KernelDialect, part: Part | None) -> CopyPlan:
         """From places that were computed before, where numbers are those of an int from 0 on."""
         plain = self.loop.type == INT and value_of(self.loop.lo) == 0
-        phase = None if part is None else Phase(self.own.next[c.target], part, placed=plain)
+        own, step = self.own.next[c.target], self.loop.step
+        phase = None if part is None else Phase(own, part, placed=plain, step=step)
         return plan_copy(c, self.mapping.group_shape, self.own, d, phase)
 
     def _wait(self) -> str:

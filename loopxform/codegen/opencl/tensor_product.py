@@ -17,6 +17,8 @@ words that hold several terms, have registers of their own in the first form:
 uint A_reg[Ry][2], B_reg[Rx/2][2];
 A_reg[i][w] = LX_WORD(char4, &A_loc[(k + 4*(term + 4*w)) / 4][...]);
 LX_MMA_16_8_32_S8_S8(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], A_reg[i][1], ...);
+
+Products that warps may compute together have a third form (`codegen.opencl.warp_groups`).
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loopxform.codegen.opencl.dialect import KernelDialect
-from loopxform.codegen.opencl.matrices import MatrixWriter
+from loopxform.codegen.opencl.warp_groups import WarpGroupWriter
 from loopxform.codegen.opencl.work_item import indented, unrolled
 from loopxform.errors import EmitError
 from loopxform.floating_point import SEPARATE, FloatingPoint
@@ -50,8 +52,8 @@ _PARTS = ("[1]", "[0]"), ("[0]", "[1]"), ("[0]", "[0]")
 
 
 @dataclass
-class TensorWriter(MatrixWriter):
-    """Writes both forms of such loops, where that is `permitted`."""
+class TensorWriter(WarpGroupWriter):
+    """Writes the forms of such loops, where that is `permitted`."""
 
     permitted: FloatingPoint = SEPARATE
 
@@ -65,7 +67,11 @@ class TensorWriter(MatrixWriter):
             declared = [line for d in parts(s)[0] for line in self._declaration(d)]
             body = [*declared, *self.fragments(s, Var(s.var)), *self.products(s)]
         few = replace(s, step=Const(self.depth(s)), unroll=True)
-        return self.either(self._loop(few, body), plain)
+        forms = self.either(self._loop(few, body), plain)
+        tile, product = self._product(s)
+        if tile.warps > 1 and self.are_read_together(product):
+            return self.otherwise(self.by_warps(s, product, tile), forms)
+        return forms
 
     def has_tiles(self, loop: For) -> bool:
         """Whether a loop has both forms: products that are added to each other first are so only

@@ -38,8 +38,15 @@ terms one behind the other. That needs tiles of two dimensions, whose one subscr
 
     A_reg = A_loc[..., k], B_reg = B_loc[k, ...], Tk % packed == 0, not read ahead
 
+Four warps can compute products of 64 rows of 128 or 256 columns together (64x128x16, 64x256x16), of
+which each work-item has 2 rows and all columns that are its own: 4 work-items stand in a row. They
+read both operands from local memory, where the device copies these on its own, 16 bytes at a time;
+the results are those of 16x8x16 (`ir/warp_groups`).
+
+    work-items along x == 4, along y % 32 == 0, rows == 2, columns == 32 or 64
+
 Kernels have this form only where it is permitted. The listing keeps the order of the program; the
-loop is marked. The kernel has both forms: the host builds it with products of tiles where a test
+loop is marked. The kernel has all forms: the host builds it with products of tiles where a test
 on the device gave the same bits. (NVIDIA, PTX ISA, `mma.sync`; docs/performance.md.)
 """
 
@@ -116,6 +123,8 @@ def _problems(fn: Function, site: LoopSite, tile: TensorTile) -> Iterator[tuple[
         yield from _shapes(loop, product, tile)
         yield from _operands(fn, site, product, tile)
         yield from _words(fn, loop, product, tile)
+        if tile.warps > 1:
+            yield from _together(fn, site, product, tile)
 
 
 def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tuple[str, str]]:
@@ -235,6 +244,28 @@ def _operands(
             yield f"'{c.target}' is not what the work-items of '{loop.var}' read", "keep the loop"
         elif any(site.loop.var in names(s.lo) for s in sized):
             yield f"what '{c.target}' is depends on '{site.loop.var}'", "keep the loop"
+
+
+def _together(
+    fn: Function, site: LoopSite, product: TileProduct, tile: TensorTile
+) -> Iterator[tuple[str, str]]:
+    """Warps that compute a product together are work-items of one row and of rows that follow each
+    other: each has neighbours of the result alone."""
+    around = _work_items(fn, site)
+    for loop, own in ((product.rows, tile.own_rows), (product.columns, tile.across // tile.wide)):
+        if _trips(loop) != own:
+            yield f"'{loop.var}' has {_trips(loop)} iterations, not {own}", "use other sizes"
+    for loop, count in zip(around or (), (tile.high * tile.warps, tile.wide)):
+        fixed = fixed_trips(loop)
+        trips = None if fixed is None or fixed[1] else fixed[0].value
+        if trips is None or trips % count or (count == tile.wide and trips != count):
+            yield f"'{loop.var}' has {trips} work-items, not {count}", "use other sizes"
+        elif loop.level is not None and loop.level.cyclic % tile.own_rows:
+            yield f"rows of '{loop.var}' are dealt out one by one", "leave out block-cyclic"
+    (total,) = product.sums
+    own_place = [Var(product.rows.var), Var(product.columns.var)]
+    if [e for e in total.target.index if e in own_place] != own_place:
+        yield f"'{total.target.array}' has other subscripts than the row and the column", "keep it"
 
 
 def _size(s: Slice) -> int | None:

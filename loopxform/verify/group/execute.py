@@ -8,24 +8,33 @@ from typing import Any
 
 from loopxform.codegen.plan import Plan
 from loopxform.runtime.kernel import CompiledKernel
-from loopxform.verify.group.queue import ASYNCHRONOUS, DEVICE, GroupQueue
+from loopxform.verify.group.queue import ASYNCHRONOUS, DEVICE, WARP_GROUPS, GroupQueue
 
 Arguments = Mapping[str, Any]
 
 
-def execute(plan: Plan, args: Arguments, *, seed: int = 0, asynchronous: bool = True) -> None:
+def execute(
+    plan: Plan,
+    args: Arguments,
+    *,
+    seed: int = 0,
+    asynchronous: bool = True,
+    warp_groups: bool = True,
+) -> None:
     """Runs the kernels of a plan as the host would: see `Executor.run`."""
-    Executor(plan, asynchronous=asynchronous).run(args, seed=seed)
+    Executor(plan, asynchronous=asynchronous, warp_groups=warp_groups).run(args, seed=seed)
 
 
 class Executor:
     """The kernels of a plan, translated once, to be run many times. They are built as for a device
-    that makes `asynchronous` copies, or as for others: each has parts of the text of its own."""
+    that makes `asynchronous` copies, and whose `warp_groups` compute products together, or as for
+    others: each has parts of the text of its own."""
 
-    def __init__(self, plan: Plan, *, asynchronous: bool = True) -> None:
+    def __init__(self, plan: Plan, *, asynchronous: bool = True, warp_groups: bool = True) -> None:
         self._rng = random.Random()
         self._names = plan.plain_names
-        queue = GroupQueue(self._rng, ASYNCHRONOUS if asynchronous else {})
+        defines = ASYNCHRONOUS | (WARP_GROUPS if warp_groups else {}) if asynchronous else {}
+        queue = GroupQueue(self._rng, defines)
         self._kernel = CompiledKernel(plan, DEVICE, queue=queue)
 
     def run(self, args: Arguments, *, seed: int = 0) -> None:

@@ -51,6 +51,9 @@ ASYNCHRONOUS = {"LX_ASYNC": "1", "LX_TENSOR": "1", "__NV_CL_C_VERSION": "1", "LX
 (templates/kernels.cl.j2); elements of an array are of one type here, so that none are moved as
 words."""
 
+WARP_GROUPS = {"LX_WARP_GROUPS": "1"}
+"""What one defines besides whose warps multiply together."""
+
 
 class Kernel:
     """A kernel of a program, and the arguments that it has."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from loopxform.ir.tensor_tiles import MATRIX_ROWS, Instruction, TensorTile
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar
+from loopxform.ir.warp_groups import GroupInstruction
 from loopxform.verify.arith import fused
 from loopxform.verify.group.builtins import bits as bits_of
 from loopxform.verify.group.builtins import half_value
@@ -27,6 +28,38 @@ def own_products(
         right = _terms(tile, product.right, shown, column + m, tile.own_rows * tile.words, 1)
         out.append(_added(product, start, left, right))
     return tuple(out)
+
+
+def lines_of(product: GroupInstruction, number: int) -> tuple[list[int], list[int]]:
+    """The rows and the columns of an operand in local memory that a work-item of that number among
+    those of four warps has results of."""
+    tile = product.tile
+    warp, place = divmod(number, tile.high * tile.wide)
+    row, x = divmod(place, tile.wide)
+    rows = [tile.rows * warp + row + n * tile.high for n in range(tile.own_rows)]
+    each = tile.own_columns
+    columns = [
+        first + each * x + n for first in range(0, tile.across, tile.columns) for n in range(each)
+    ]
+    return rows, columns
+
+
+def own_sums(
+    product: GroupInstruction,
+    left: Sequence[Sequence[Any]],
+    right: Sequence[Sequence[Any]],
+    sums: Sequence[Any],
+) -> tuple[Any, ...]:
+    """The `sums` of a work-item, with the products of the terms of its rows and columns."""
+    both = [
+        [[x for word in line for x in _parts(word, product.type, 1)] for line in lines]
+        for lines in (left, right)
+    ]
+    own = Instruction(product.tile, product.type, product.type)
+    return tuple(
+        _added(own, start, both[0][row], both[1][column])
+        for start, (row, column) in zip(sums, product.results)
+    )
 
 
 WARP = 32

@@ -7,17 +7,19 @@ The text defines `k_NAME(item, <arguments>, <local arrays>)` for a kernel and `f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
+from loopxform.ir import warp_groups
 from loopxform.ir.tensor_tiles import MATRIX_LOADS, OF_TEXT, Instruction
 from loopxform.ir.types import Scalar, common
+from loopxform.ir.warp_groups import OF_GROUP_TEXT, GroupInstruction
 from loopxform.records import record
 from loopxform.verify.group import builtins
 from loopxform.verify.group.expressions import Expressions, integer
 from loopxform.verify.group.memory import KERNELS, Private
 from loopxform.verify.group.memory import Constant as ConstantMemory
-from loopxform.verify.group.operands import Operand, converted, number, settled
+from loopxform.verify.group.operands import Location, Operand, converted, number, settled
 from loopxform.verify.group.scope import Constant, Meaning, Memory, Scope, Variable
 from loopxform.verify.group.syntax import (
     Assembly,
@@ -413,6 +415,10 @@ class _FunctionWriter(Expressions):
             self.emit(f"item.wait({m[1]})")
         elif s.text == "cp.async.commit_group;":
             self.emit("item.commit()")
+        elif s.text in _BETWEEN:
+            pass  # what a work-item reads itself is there behind a barrier
+        elif s.text in OF_GROUP_TEXT:
+            self._product_of_warps(s, OF_GROUP_TEXT[s.text])
         elif s.text in OF_TEXT:
             self._tile_product(s, OF_TEXT[s.text])
         elif s.text in MATRIX_LOADS.values():
@@ -429,11 +435,28 @@ class _FunctionWriter(Expressions):
         self.emit(f"item.show({shown})")
         self.count += 1
         self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
+        self._summed(f"item.products('{product.macro}'", results, product.tile.sums[0])
+
+    def _product_of_warps(self, s: Assembly, product: GroupInstruction) -> None:
+        """A work-item computes its own elements of the result, from what it reads in place of the
+        warps: the places and the shapes of both operands."""
+        count = len(product.results)
+        results = [self.location(e) for e in s.operands[:count]]
+        left, left_shape, right, right_shape = s.operands[count:]
+        operands = (
+            f"({at.array}, {at.at}, {self.settled(shape).text})"
+            for at, shape in ((self.address(left), left_shape), (self.address(right), right_shape))
+        )
+        call = f"item.products_of_warps('{product.macro}', ({', '.join(operands)})"
+        self._summed(call, results, product.tile.sums[0])
+
+    def _summed(self, call: str, results: Sequence[Location], kind: Scalar) -> None:
+        """Stores the results of a call that takes what they are before."""
         names = [self.fresh("sum") for _ in results]
         own = ", ".join(self.loaded(at).text for at in results)
-        self.emit(f"{', '.join(names)} = item.products('{product.macro}', {own})")
+        self.emit(f"{', '.join(names)} = {call}, {own})")
         for at, name in zip(results, names):
-            total = Operand(name, product.tile.sums[0])
+            total = Operand(name, kind)
             kept = converted(total, at.type) if isinstance(at.type, Scalar) else total
             self.emit(f"{at.array}.store({at.at}, {kept.text})")
 
@@ -454,6 +477,12 @@ class _FunctionWriter(Expressions):
 
 
 _NO = Block(0, ())
+
+_BETWEEN = {
+    warp_groups.SEEN,
+    *(warp_groups.MARK + x for x in (warp_groups.START, warp_groups.COMMIT, warp_groups.WAIT)),
+}
+"""What stands around products of warps."""
 
 
 def _product(extents: tuple[int, ...]) -> int:

@@ -12,11 +12,18 @@ from itertools import product
 from typing import Any
 
 from loopxform.ir.tensor_tiles import INSTRUCTIONS, MATRIX
+from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS, shape_of
 from loopxform.records import record
 from loopxform.verify import memory as trees_memory
 from loopxform.verify.group.fault import ExecutionError, GroupFault, Item, Kind, Place
 from loopxform.verify.group.memory import EPOCHS, KERNELS, Now, Private, Shared
-from loopxform.verify.group.tile_products import WARP, own_products, own_words
+from loopxform.verify.group.tile_products import (
+    WARP,
+    lines_of,
+    own_products,
+    own_sums,
+    own_words,
+)
 from loopxform.verify.group.translation import FENCES, KernelCode
 
 _LOCAL, _GLOBAL = FENCES["CLK_LOCAL_MEM_FENCE"], FENCES["CLK_GLOBAL_MEM_FENCE"]
@@ -96,10 +103,34 @@ class WorkItem:
         place, shown = self._in_warp(tile.high * tile.wide)
         return own_products(INSTRUCTIONS[macro], place, shown, results)
 
+    def products_of_warps(
+        self, macro: str, operands: Sequence[tuple[Private, int, int]], *results: Any
+    ) -> tuple[Any, ...]:
+        """Its elements of the result of four warps: each operand begins at a cell of local memory,
+        and lies there as its shape says."""
+        product = GROUP_INSTRUCTIONS[macro]
+        together = product.tile.warps * WARP
+        lines = lines_of(product, self._number % together)
+        terms = list[list[list[Any]]]()
+        for (of, cell, bits), own, panels in zip(operands, lines, (False, product.panels)):
+            if not isinstance(of, Shared) or of.bytes != product.type.bytes:
+                raise GroupFault("copy", f"{of.element(cell)} begins no operand")
+            places = (
+                shape_of(bits).cells(of.bytes * cell, line, product.tile.depth, panels=panels)
+                for line in own
+            )
+            terms.append([[of.load(at // of.bytes) for at in line] for line in places])
+        return own_sums(product, terms[0], terms[1], results)
+
+    @property
+    def _number(self) -> int:
+        """Its number in its group."""
+        x, y, z = self.local_id
+        return (z * self.local_size[1] + y) * self.local_size[0] + x
+
     def _in_warp(self, size: int) -> tuple[int, list[tuple[Any, ...]]]:
         """Its place in its warp, and what the work-items of that have shown."""
-        x, y, z = self.local_id
-        number = (z * self.local_size[1] + y) * self.local_size[0] + x
+        number = self._number
         first = number - number % size
         shown = [item._shown[self._turn] for item in self.group[first : first + size]]
         return number % size, shown
