@@ -233,7 +233,7 @@ def _names(letter: str, count: int) -> tuple[str, ...]:
 
 def _instructions() -> dict[str, Instruction]:
     found = dict[str, Instruction]()
-    for tile in TENSOR_TILES.values():
+    for tile in sorted(TENSOR_TILES.values(), key=lambda t: t.warps):
         kinds = tuple({FACTORS[t]: t for t in reversed(tile.operands)}.values())[::-1]
         for i in (Instruction(tile, left, right) for left in kinds for right in kinds):
             found.setdefault(i.macro, i)
@@ -241,7 +241,7 @@ def _instructions() -> dict[str, Instruction]:
 
 
 INSTRUCTIONS = _instructions()
-"""By their macros; of tiles that have the same ones, those of the first."""
+"""By their macros; of tiles that have the same ones, those that one warp computes."""
 
 OF_TEXT = {i.text: i for i in INSTRUCTIONS.values()}
 """By what they are in PTX."""

@@ -65,7 +65,8 @@ def mapped(text: str, options: Options, sizes: dict[str, int]) -> Derivation:
 
 
 def test_the_profile_has_tiles_for_every_product() -> None:
-    assert dict(H100.tensor_tiles).keys() == TENSOR_TILES.keys()
+    alone = {n for n, t in TENSOR_TILES.items() if t.warps == 1}
+    assert dict(H100.tensor_tiles).keys() == alone
 
 
 def test_kernel_of_words(golden: Golden) -> None:

@@ -212,4 +212,4 @@ def test_the_host_tries_the_units_before_it_uses_them() -> None:
     for text, asked in ((PRODUCT, True), (MM, False)):
         files = emit.opencl(default(text), stem="f", origin="f.c", version="1").files
         host = files["f_opencl.c"]
-        assert ("-DLX_TENSOR" in host) == ("lx_tiles_agree" in host) == asked
+        assert ("-DLX_TENSOR" in host) == ("lx_multiplies_tiles" in host) == asked
