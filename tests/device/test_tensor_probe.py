@@ -82,11 +82,17 @@ int main(void)
   cl_platform_id platform;
   cl_device_id device;
   cl_context context;
+  cl_program program;
+  int agrees;
   if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
       clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
     return 1;
   context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-  printf("%d %d", lx_tiles_agree(context, device), lx_multiplies_tiles(context, device));
+  program = lx_comparison(context, device, lx_tile_lines, sizeof lx_tile_lines / sizeof lx_tile_lines[0]);
+  agrees = program != NULL && lx_results_agree(context, device, program, "lx_tiles", 32);
+  printf("%d %d", agrees, lx_multiplies_tiles(context, device));
+  if (program != NULL)
+    clReleaseProgram(program);
   clReleaseContext(context);
   return 0;
 }

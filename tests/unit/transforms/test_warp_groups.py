@@ -1,0 +1,239 @@
+"""Products that four warps compute together, from operands in local memory."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from c_project import STRICT, cc, require_opencl
+from c_texts import MM
+from conftest import Golden
+
+from loopxform.codegen import emit
+from loopxform.codegen.host.tensor_probe import tensor_probe
+from loopxform.codegen.opencl.local_tile import Pieces
+from loopxform.errors import TransformError
+from loopxform.floating_point import PERMITTED
+from loopxform.frontend import parse_file
+from loopxform.ir.evaluate import evaluate
+from loopxform.ir.nodes import Const
+from loopxform.ir.warp_groups import (
+    GROUP_INSTRUCTIONS,
+    MARK,
+    PANEL,
+    Rows,
+    as_instructions,
+    shape_of,
+)
+from loopxform.recipes.tile import tile
+from loopxform.runtime.memory import Memory
+from loopxform.schedule.params import Options
+from loopxform.targets.profile import PROFILES
+from loopxform.transforms import Derivation, step
+from loopxform.verify.group.execute import execute
+from loopxform.verify.group.fault import ExecutionError
+from loopxform.verify.group.queue import ASYNCHRONOUS, WARP_GROUPS, GroupQueue
+
+H100 = PROFILES["h100"]
+ANY_ORDER = PERMITTED["reassociate"]
+SIZES = {"Ty": 32, "Tx": 4, "Tk": 16, "Ry": 2, "Rx": 32}
+"""One group of four warps."""
+
+HALVES = MM.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
+RIGHT = HALVES.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
+LEFT = HALVES.replace("A[M][U]", "A[U][M]").replace("A[i][k]", "A[k][i]")
+ROWS = Options(stages=3, async_copies=True, vector=8, pad=False, swizzle_groups=2, index=32)
+
+
+def mapped(text: str, options: Options, sizes: dict[str, int]) -> Derivation:
+    (fn,) = parse_file("f.c", text=text).unit.functions
+    asked = replace(options, tensor_units=True, pack=0, serpentine=0).within(ANY_ORDER)
+    return tile(fn, SIZES | sizes, "register", H100, options=asked).derivation
+
+
+def test_kernel_of_warp_groups(golden: Golden) -> None:
+    golden.check(emit.kernel(mapped(HALVES, ROWS, {"Ty": 64}), fp=ANY_ORDER).source)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "asked"),
+    [
+        ({"Tx": 8, "Rx": 16}, "64x128x16"),
+        ({"Ry": 4}, "64x128x16"),
+        ({"Ty": 16}, "64x128x16"),
+        ({}, "64x256x16"),
+    ],
+)
+def test_refused_groups(sizes: dict[str, int], asked: str, golden: Golden) -> None:
+    before = mapped(HALVES, replace(ROWS, tensor_units=False), sizes)
+    before = Derivation(before.start, tuple(s for s in before.steps if s.verb != "tensorise"))
+    with pytest.raises(TransformError) as e:
+        before.then(step(f"tensorise k#1 {asked}"))
+    golden.check(e.value.render(parse_file("f.c", text=HALVES).sources) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "permitted"),
+    [
+        (LEFT, ROWS, ANY_ORDER),
+        (HALVES, replace(ROWS, vector=1), ANY_ORDER),
+        (HALVES, replace(ROWS, async_copies=False, stages=2), ANY_ORDER),
+        (HALVES, ROWS, PERMITTED["contract"]),
+    ],
+)
+def test_others_are_products_of_one_warp(text: str, options: Options, permitted: Any) -> None:
+    """Rows that lie in another way, copies that the device does not make on its own, and what is
+    not permitted."""
+    plan = emit.kernel(mapped(text, options, {}), fp=permitted)
+    assert not plan.group_products
+    assert "LX_WGMMA" not in plan.source
+
+
+# ---------------------------------------------------------------- where operands lie
+
+
+@pytest.mark.parametrize("panels", [False, True])
+@pytest.mark.parametrize("row", [32, 64, 128])
+def test_elements_are_where_their_shape_says(row: int, panels: bool) -> None:
+    """The layout that kernels copy to, against what PTX says of descriptors."""
+    if panels and row != PANEL:
+        pytest.skip("panels have rows of 128 bytes")
+    terms = 32 if panels else row // 2
+    pieces = Pieces(Rows(row), 2, panels=panels)
+    shape = shape_of(Rows(row).shape(PANEL * terms if panels else 0))
+    for line in range(128):
+        for first in range(0, terms, 16):
+            start = first * PANEL if panels else 2 * first
+            cells = shape.cells(start, line, 16, panels=panels)
+            for k, cell in enumerate(cells, first):
+                place = [Const(n) for n in ((k, line) if panels else (line, k))]
+                *slow, fast = (evaluate(e, {}) for e in pieces.index(*place))
+                rows = slow[0] if not panels else slow[0] * terms + slow[1]
+                assert cell == row * rows + 2 * fast
+
+
+# ---------------------------------------------------------------- runs
+
+
+def products(shape: tuple[int, int, int], *, turned: bool) -> tuple[dict[str, Any], Any, Any]:
+    """Halves of several magnitudes, what is right, and the sums of magnitudes."""
+    m, u, n = shape
+    rng = np.random.default_rng(m + u + n)
+    a, b = (
+        (rng.standard_normal(x) * 2.0 ** rng.integers(-3, 4, x)).astype(np.float16)
+        for x in ((m, u), (u, n))
+    )
+    exact, most = a.astype(float) @ b.astype(float), abs(a.astype(float)) @ abs(b.astype(float))
+    args = {"M": m, "U": u, "N": n, "A": a, "B": np.ascontiguousarray(b.T) if turned else b}
+    return args | {"C": np.full((m, n), 7, np.float32)}, exact, most
+
+
+RUNS: dict[str, tuple[str, dict[str, int], tuple[int, int, int]]] = {
+    "panels": (HALVES, {}, (66, 40, 136)),
+    "terms": (RIGHT, {"Tk": 32}, (70, 40, 130)),
+    "long-rows": (RIGHT, {"Tk": 64, "Ty": 64, "stages": 2}, (72, 136, 8)),
+    "wide": (HALVES, {"Rx": 64}, (8, 16, 264)),
+    "wide-terms": (RIGHT, {"Rx": 64, "Tk": 32, "stages": 2}, (65, 32, 256)),
+}
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(x, marks=[pytest.mark.slow] if x != "panels" else []) for x in RUNS]
+)
+def test_products_of_warps_are_right(case: str) -> None:
+    """By warps together, by each warp, and by work-items."""
+    text, sizes, shape = RUNS[case]
+    own = {n: v for n, v in sizes.items() if n != "stages"}
+    options = replace(ROWS, stages=sizes.get("stages", 3))
+    plan = emit.kernel(mapped(text, options, own), fp=ANY_ORDER)
+    assert plan.group_products
+    args, exact, most = products(shape, turned=text == RIGHT)
+    for form in ({}, {"warp_groups": False}, {"asynchronous": False}):
+        given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
+        execute(plan, given, **form)
+        assert (abs(given["C"] - exact) <= shape[1] * 2.0**-24 * most).all(), form
+
+
+def test_reads_before_the_barrier_are_found() -> None:
+    """Work-items are taken to read what the instructions read for them."""
+    plan = emit.kernel(mapped(HALVES, ROWS, {}), fp=ANY_ORDER)
+    k = plan.kernels[0]
+    changed = replace(k, text=k.text.replace("barrier(CLK_LOCAL_MEM_FENCE);", "", 1))
+    assert changed.text != k.text
+    args, *_ = products((64, 32, 128), turned=False)
+    with pytest.raises(ExecutionError):
+        execute(replace(plan, kernels=(changed,)), args)
+
+
+# ---------------------------------------------------------------- what the host does
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("macro", GROUP_INSTRUCTIONS)
+@pytest.mark.parametrize("right", [True, False])
+def test_the_host_finds_wrong_products(macro: str, right: bool) -> None:
+    """The kernel that decides whether warps of a device multiply together, on work-items that do,
+    and on some that take an operand from elsewhere."""
+    source = tensor_probe((), (GROUP_INSTRUCTIONS[macro],)).replace("n < 2; n++", "n < 1; n++")
+    if not right:
+        source = source.replace("left_tile[0][16]", "left_tile[0][0]")
+    queue = GroupQueue(random.Random(1), ASYNCHRONOUS | WARP_GROUPS)
+    kernel, counts = queue.kernel(source, "lx_warps", ()), np.ones(128, np.uint32)
+    memory = Memory(queue)
+    buffer = memory.upload(counts)
+    queue.bind(kernel, [buffer])
+    queue.enqueue(kernel, (128,), (128,))
+    memory.download(buffer, counts)
+    assert counts.any() != right
+
+
+PTX = f".version 8.0\n.target sm_90, texmode_independent\n{MARK}a.b;\n mov;\n\t{MARK}c;"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (PTX, PTX.replace("sm_90", "sm_90a").replace(MARK, " " * len(MARK))),
+        (PTX.replace("sm_90", "sm_80"), None),
+        (PTX.replace(MARK, ""), PTX.replace(MARK, "")),
+    ],
+)
+def test_comments_become_instructions(text: str, expected: str | None) -> None:
+    assert as_instructions(text) == expected
+
+
+MAIN = """
+#include "f_opencl.c"
+#include <stdio.h>
+
+int main(void)
+{
+  static unsigned char text[4096];
+  size_t count = fread(text, 1, sizeof text - 1, stdin);
+  if (lx_as_instructions(text, &count) == NULL)
+    return 2;
+  return fwrite(text, 1, count, stdout) != count;
+}
+"""
+
+
+@pytest.mark.opencl_sdk
+def test_the_written_c_makes_them_instructions(tmp_path: Path) -> None:
+    require_opencl()
+    (fn,) = parse_file("f.c", text=HALVES).unit.functions
+    derivation = mapped(HALVES, ROWS, {})
+    assert derivation.start.name == fn.name
+    files = emit.opencl(derivation, stem="f", origin="f.c", version="1", fp=ANY_ORDER).files
+    for name, text in {**files, "main.c": MAIN}.items():
+        (tmp_path / name).write_text(text)
+    built = cc(tmp_path, *STRICT[:3], "main.c", "-o", "main", "-lOpenCL", "-lm")
+    assert not built.returncode, built.stderr
+    for text in (PTX, PTX.replace("sm_90", "sm_80")):
+        done = subprocess.run([tmp_path / "main"], input=text, capture_output=True, text=True)
+        assert (done.stdout or None) == as_instructions(text)
+        assert done.returncode == (0 if done.stdout else 2)
