@@ -238,18 +238,16 @@ def by_torch(left: np.ndarray, right: np.ndarray) -> float:
     product = torch.mm if left.dtype.kind in "fc" else torch._int_mm
     if left.dtype == np.float16:  # the sums of halves are floats here
         product = partial(torch.mm, out_dtype=torch.float32)
-    times = []
-    for _ in range(12):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(12)]
+    for begin, end in events:
         begin.record()
         try:
             product(a, b)
         except RuntimeError:
             return float("nan")
         end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end))
-    return float(np.median(times[2:]))
+    torch.cuda.synchronize()
+    return float(np.median([begin.elapsed_time(end) for begin, end in events[3:]]))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.codegen.render import c_string
 from loopxform.frontend import parse_file
 from loopxform.ir.tensor_tiles import INSTRUCTIONS
+from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS
 from loopxform.recipes.tile import tile
 from loopxform.runtime.build import build
 from loopxform.runtime.device import context, pyopencl
@@ -76,6 +77,7 @@ FLOATS = r"""#define NAME(c0, c1, c2, c3, a0, a1, a2, a3, b0, b1) { \
 MAIN = """
 #include "f_opencl.c"
 #include <stdio.h>
+#define LINES (sizeof lx_tile_lines / sizeof lx_tile_lines[0])
 
 int main(void)
 {
@@ -88,7 +90,7 @@ int main(void)
       clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
     return 1;
   context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-  program = lx_comparison(context, device, lx_tile_lines, sizeof lx_tile_lines / sizeof lx_tile_lines[0]);
+  program = lx_comparison(context, device, lx_tile_lines, LINES);
   agrees = program != NULL && lx_results_agree(context, device, program, "lx_tiles", 32);
   printf("%d %d", agrees, lx_multiplies_tiles(context, device));
   if (program != NULL)
@@ -130,6 +132,51 @@ def test_terms_in_another_order_are_found(macro: str, term: str, agrees: bool) -
         cl.enqueue_copy(queue, wrong, counts)
     assert wrong.any() != agrees
     assert agrees or (wrong > 0).mean() > 0.9
+
+
+TOGETHER = r"""
+float value(__local ushort *tile, __local ushort *at, ulong shape, uint line, uint k, int panels)
+{
+  const uint lead = (shape >> 16 & 0x3FFF) * 16, stride = (shape >> 32 & 0x3FFF) * 16;
+  const uint row = 256 >> (shape >> 62), pieces = row / 16, first = 2 * (at - tile);
+  uint byte = first + line / 8 * stride + line % 8 * row + 2 * k;
+  if (panels)
+    byte = first + line / 64 * lead + k / 8 * stride + k % 8 * 128 + line % 64 * 2;
+  byte ^= byte / 128 % pieces * 16;
+  return vload_half(0, (__local const half *)tile + byte / 2);
+}
+#define LX_SEEN_BY_WARPS()
+#define LX_WARPS_START()
+#define LX_WARPS_DONE_64(c)
+#define LX_WARPS_DONE_128(c)
+#define NAME(c, a, a_shape, b, b_shape) { \
+  for (uint h = 0; h < 2; h++) for (uint j = 0; j < COLUMNS; j++) for (uint k = 0; k < 16; k++) \
+    c[h][j] += value(&left_tile[0][0], a, a_shape, row + 8 * h, TERM, 0) * \
+               value(right_tile, b, b_shape, j / 2 * 8 + 2 * place + j % 2, k, PANELS); }
+"""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("macro", GROUP_INSTRUCTIONS)
+def test_products_of_warps_are_compared(macro: str) -> None:
+    """Of what a device reads where the shapes of operands say, and of other terms."""
+    cl, where, i = pyopencl(), choose(), GROUP_INSTRUCTIONS[macro]
+    text = tensor_probe((), (i,))
+    start = text.index("#define LX_SEEN_BY_WARPS")
+    end = text.index("/* Registers", start)
+    for term, agrees in (("k", True), ("(k ^ 1)", False)):
+        product = TOGETHER.replace("TERM", term).replace("NAME", macro)
+        product = product.replace("COLUMNS", str(i.tile.across // 4)).replace(
+            "PANELS", str(int(i.panels))
+        )
+        program = build(where, text[:start] + product + text[end:]).program
+        wrong = np.ones(ITEMS, np.uint32)
+        with cl.CommandQueue(context(where), where.handle) as queue:
+            counts = cl.Buffer(context(where), cl.mem_flags.WRITE_ONLY, wrong.nbytes)
+            cl.Kernel(program, "lx_warps")(queue, wrong.shape, (128,), counts)
+            cl.enqueue_copy(queue, wrong, counts)
+        assert wrong.any() != agrees
+        assert agrees or (wrong > 0).all()
 
 
 PRODUCT = """\

@@ -254,12 +254,12 @@ def _together(
     around = _work_items(fn, site)
     for loop, own in ((product.rows, tile.own_rows), (product.columns, tile.across // tile.wide)):
         if _trips(loop) != own:
-            yield f"'{loop.var}' has {_trips(loop)} iterations, not {own}", "use other sizes"
+            yield f"'{loop.var}' has {_trips(loop)} iterations, not {own}", f"use {own}"
     for loop, count in zip(around or (), (tile.high * tile.warps, tile.wide)):
         fixed = fixed_trips(loop)
         trips = None if fixed is None or fixed[1] else fixed[0].value
         if trips is None or trips % count or (count == tile.wide and trips != count):
-            yield f"'{loop.var}' has {trips} work-items, not {count}", "use other sizes"
+            yield f"'{loop.var}' has {trips} work-items, not {count}", f"use {count}"
         elif loop.level is not None and loop.level.cyclic % tile.own_rows:
             yield f"rows of '{loop.var}' are dealt out one by one", "leave out block-cyclic"
     (total,) = product.sums
