@@ -3,8 +3,11 @@ compute what the user's C does, however many turns there are."""
 
 from __future__ import annotations
 
+import copy
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from c_project import Compared, assert_all_same
 
@@ -14,6 +17,9 @@ from loopxform.codegen import emit
 from loopxform.codegen.host.schedule import Repeat, every
 from loopxform.floating_point import SEPARATE
 from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
 
 F = """\
 #include <math.h>
@@ -60,6 +66,17 @@ KEPT = {
 }
 """Loops whose turns wait for the flag: a turn too many could overflow or divide by 0."""
 
+JOINED = {
+    "behind a nest": f"for (int t = 1; t < n; t++) {{ {UP} for (int i = 0; i < t; i++) "
+    "x[0][i] = a[t] + x[1][i]; for (int i = 0; i < t; i++) x[1][i] = x[0][i] * 0.5; "
+    "x[1][t] = a[0]; }",
+    "around a sum": "double e = 0; for (int t = 0; t < m; t++) { e = 0; "
+    "for (int i = 0; i < n; i++) e = fmax(e, fabs(a[i])); "
+    "for (int i = 0; i < n; i++) x[t % 2][i] += 1; out[1] = e > t; "
+    "for (int i = 0; i < n; i++) a[i] = a[i] * 0.5 + e; }",
+}
+"""Steps of the host, in which one work-item does something between nests."""
+
 SIZES = [
     {"n": 9, "m": m, "p": p, "tol": tol}
     for m, p, tol in (
@@ -73,6 +90,7 @@ SIZES = [
 ]
 
 
+@cache
 def offloaded(body: str) -> OffloadedRoutine:
     return lx.loads(F.format(body))["f"].offload(contract=False)
 
@@ -92,6 +110,18 @@ def test_which_are_ahead(number: int, body: str) -> None:
     assert sum(turns(offloaded(body))) == number
 
 
+@pytest.mark.parametrize("body", [*AHEAD.values(), *JOINED.values()], ids=[*AHEAD, *JOINED])
+def test_no_race(body: str) -> None:
+    """The kernels by their text, work-items in any order, as many turns as the host waits for."""
+    routine = offloaded(body)
+    p = emit.kernel(routine.derivation, fp=SEPARATE)
+    given = arguments(p.start, SIZES[2], 1)
+    after = copy.deepcopy(given)
+    execute(p, after, seed=3)
+    Program(p.start).run(given)
+    assert not compare({k: v for k, v in given.items() if isinstance(v, np.ndarray)}, after)
+
+
 @pytest.mark.device
 @pytest.mark.parametrize("host", ["", pytest.param("parts", marks=pytest.mark.slow)])
 def test_bit_identical_to_the_c_program(
@@ -100,9 +130,15 @@ def test_bit_identical_to_the_c_program(
     if host:
         monkeypatch.setenv("LOOPXFORM_HOST", host)
     programs = []
-    for number, body in enumerate(AHEAD.values()):
+    for number, body in enumerate([*AHEAD.values(), *JOINED.values()]):
         text = F.format(body).replace("void f(", f"void f{number}(")
         done = lx.loads(text)[f"f{number}"].offload(contract=False).derivation
         inputs = tuple(arguments(done.start, sizes, 1) for sizes in SIZES)
         programs.append(Compared(done, text, inputs))
     assert_all_same(tmp_path, programs)
+
+
+@pytest.mark.parametrize("body", JOINED.values(), ids=JOINED)
+def test_kernels_are_joined(body: str) -> None:
+    steps = [str(r.step) for r in offloaded(body).derivation.records]
+    assert any(x.startswith("join-kernels") for x in steps)

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
-from loopxform.codegen.opencl.launch import mapping_of
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
@@ -43,7 +42,7 @@ from loopxform.ir.types import INT
 from loopxform.ir.typing import COMPARISONS
 from loopxform.ir.visit import map_body, names, reads, walk, writes
 from loopxform.ir.whiles import is_while
-from loopxform.transforms.edges.bounds import trip_count
+from loopxform.transforms.edges.bounds import fixed_trips
 
 SMALL = 1 << 20
 """What scalars of the host move by in a turn, at most."""
@@ -132,15 +131,26 @@ def _computed(x: Item) -> Iterator[Expr]:
 
 
 def _tells_alone(x: Launch, flag: str) -> bool:
-    """Whether one work-item writes the flag, once in each launch."""
-    mapping = mapping_of(x.function)
-    alone = mapping.group_size == 1 and all(value_of(trip_count(g)) == 1 for g in mapping.grid)
-    nest, telling = x.function.body[-1], _writing(x.function, flag)
-    while isinstance(nest, For) and nest.level is not None:
-        if telling[0] in nest.body:
-            return alone and x.when is None and len(telling) == 1
-        nest = nest.body[-1]
-    return False
+    """Whether one work-item of the only group writes the flag, once in each launch."""
+    telling = _writing(x.function, flag)
+    if x.when is not None or len(telling) != 1:
+        return False
+    around, items = x.function.body, 0
+    while telling[0] not in around:
+        inner = [s for s in around if any(y is telling[0] for _, y in walk((s,)))]
+        if len(inner) != 1 or not _is_once(inner[0]):
+            return False
+        (loop,) = inner
+        assert isinstance(loop, For)
+        items += loop.level is not None and loop.level.kind == "group"
+        around = loop.body
+    return items > 0
+
+
+def _is_once(s: Stmt) -> bool:
+    """Whether a statement is a mapped loop of one iteration."""
+    trips = fixed_trips(s) if isinstance(s, For) and s.level is not None else None
+    return trips is not None and not trips[1] and trips[0].value == 1
 
 
 def _writing(fn: Function, flag: str) -> list[Assign]:

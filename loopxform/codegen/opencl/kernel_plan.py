@@ -127,7 +127,9 @@ def kernel_plan(
     writer = KernelWriter(mapping, dialect, own, permitted=permitted(fp, fn))
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     if launch.asks:
-        body = [f"if ({dialect.name(launch.asks)}[0] < 1)", "  return;", *body]
+        told = launch.asks in writes(fn.body) and mapping.group_size > 1
+        all_asked = ["barrier(CLK_GLOBAL_MEM_FENCE);"] if told else []
+        body = [f"if ({dialect.name(launch.asks)}[0] < 1)", "  return;", *all_asked, *body]
     written, passed = writes(fn.body), _passed(fn)
     text = render.kernel(
         head=in_rows(f"void {name}", [_parameter(a, dialect, written, passed) for a in arguments]),
