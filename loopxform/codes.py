@@ -196,6 +196,7 @@ CODES: dict[str, str] = {
     "LX248": "No choice in a loop says what becomes of a scalar's own value (`branch-choice`).",
     "LX230": "No scalar of an iteration that another value could stand for.",
     "LX231": "No first iteration that conditions tell from the others.",
+    "LX265": "Not two kernels that may be one (`join-kernels`).",
     "LX252": "No product of register tiles that tensor units compute (`tensorise`).",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
     "LX250": "No element that a loop compares with the one at a place that it keeps "

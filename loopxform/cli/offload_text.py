@@ -17,6 +17,7 @@ from loopxform.codegen.opencl import describe
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
 from loopxform.errors import InputError
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
@@ -53,7 +54,7 @@ def lines(
 ) -> Iterator[str]:
     """What became of a part of the file that is called `name`, a line each; the `whole` report
     names transfers and launches too."""
-    yield headline(done, plan, name)
+    yield headline(plan, name)
     kernels = _Kernels(plan, done.parts)
     steps = (r.step for r in done.derivation.records)
     chosen = {s.loop: s for s in steps if isinstance(s, Dispatch) and s.thresholds}
@@ -86,14 +87,18 @@ class _Kernels:
         return found.pop(0) if found else None
 
 
-def headline(done: OffloadedRoutine, plan: Plan, name: str) -> str:
+def headline(plan: Plan, name: str) -> str:
     """`f: 3 kernels, 1 of them on one work-item; 1 loop of the host`."""
-    single = sum(p.kind == "one work-item" for p in done.parts)
+    single = sum(_is_single(k) for k in plan.kernels)
     repeated = sum(isinstance(x, Repeat) for x in every(plan.schedule))
     text = f"{name}: {_counted(len(plan.kernels), 'kernel')}"
     if single:
         text += f", {single} of them on one work-item"
     return f"{text}; {_counted(repeated, 'loop')} of the host" if repeated else text
+
+
+def _is_single(k: KernelPlan) -> bool:
+    return k.mapping.group_size == 1 and all(value_of(e) == 1 for e in k.grid)
 
 
 def _counted(n: int, what: str) -> str:

@@ -18,6 +18,7 @@ from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
+from loopxform.codegen.host.turns_ahead import turned_ahead
 from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
 from loopxform.codegen.opencl.async_copy import PLACE, START_VECTOR, STARTED
 from loopxform.codegen.opencl.barriers import APART
@@ -210,7 +211,7 @@ def program_plan(
     require_whole(start)
     texts, written = structs.plain_names(start), start
     start, fn = (structs.plain_locals(structs.plain(x, texts)) for x in (start, fn))
-    items, own = schedule.schedule(fn), temporaries(fn)
+    items, own = turned_ahead(schedule.schedule(fn), fn), temporaries(fn)
     found = schedule.launches(items)
     names = tuple(f"{BUILTIN_KERNEL_PREFIX}{fn.name}{_suffix(n)}" for n in range(len(found)))
     taken = frozenset({*names, *(name for x in found for name, _ in x.function.tiles)})

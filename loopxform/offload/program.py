@@ -36,6 +36,7 @@ from loopxform.offload.flattened import Offloaded, in_versions
 from loopxform.offload.fused_stages import fused_stages
 from loopxform.offload.fusion import also, fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
+from loopxform.offload.joined_kernels import joined_kernels
 from loopxform.offload.one_group import in_one_group
 from loopxform.offload.program_state import Part, Program
 from loopxform.offload.reductions import few_results, is_group_work
@@ -133,6 +134,7 @@ def _mapped(program: Program, given: Wish, limits: Limits, asked: Wishes) -> Off
     sequential(program, ())
     _map(program, given, limits, asked)
     _keep_in_memory(program)
+    joined_kernels(program)
     _require_parts(program)
     order = {s.loop.var: n for n, s in reversed([*enumerate(loops(program.fn), 1)])}
     parts = sorted(program.parts, key=lambda p: order.get(p.loop, 0))

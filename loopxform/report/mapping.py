@@ -196,7 +196,7 @@ def of_offload(
         for p in pipeline_text.told(done)
     )
     about = offload_text.became(done, plan)
-    head = offload_text.headline(done, plan, place).partition(": ")[2]
+    head = offload_text.headline(plan, place).partition(": ")[2]
     sizes = next((p.tiled.sizes for p in done.parts if p.tiled is not None), {})
     made = _mapping(done, plan, names, place, head, parts, sizes, about, tables)
     return made, tuple(notes)

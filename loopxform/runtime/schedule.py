@@ -43,10 +43,11 @@ def _items(
                     if not evaluate(c.expr, values):
                         raise ArgumentError(c.why)
                 yield number, dict(values)
-            case Repeat(loop, body, flag):
+            case Repeat(loop, body, flag, turn):
                 values[loop.var] = evaluate(loop.lo, values)
                 test = whiles.test(replace(loop, hi=whiles.end(loop)) if flag else loop)
-                while evaluate(test, values) and (not flag or ask(flag)):
+                values |= {turn: 1} if turn else {}
+                while evaluate(test, values) and (not flag or ask(flag) > 0):
                     yield from _items(body, plan, values, ask)
                     values[loop.var] += evaluate(loop.step, values)
             case Choose(cond, then, orelse, flag):

@@ -24,6 +24,7 @@ from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
 from loopxform.transforms.mapping.dispatch import Dispatch, Variant, is_threshold, thresholds_of
 from loopxform.transforms.mapping.index32 import Index32
+from loopxform.transforms.mapping.join_kernels import JoinKernels
 from loopxform.transforms.mapping.look_back import LookBack
 from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
@@ -211,6 +212,7 @@ STEPS: dict[str, type[Step]] = {
         Pipeline,
         RegisterPipeline,
         SwizzleGroups,
+        JoinKernels,
         Tensorise,
         BlockCyclic,
         Serpentine,
@@ -270,6 +272,7 @@ __all__ = [
     "IfConvert",
     "Index32",
     "Interchange",
+    "JoinKernels",
     "LastStores",
     "LookBack",
     "MapTo",

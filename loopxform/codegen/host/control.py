@@ -16,6 +16,8 @@ device; without kernels nothing is known behind it:
   if (lx_ahead(lx_job))
     return;
   while (lx_job->status == CL_SUCCESS && lx_told(lx_job, lx_mem_more)) {
+
+where iterations may be enqueued before that is known (`turns_ahead`), several of them at once.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host.guards import numbers, wide
 from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
 from loopxform.codegen.host.shares import split
+from loopxform.codegen.host.turns_ahead import FAR, is_safe, set_in
 from loopxform.codegen.host.work import work_of_item
 from loopxform.codegen.opencl.kernel_plan import KernelPlan
 from loopxform.codegen.plan import Plan
@@ -88,6 +91,8 @@ def _item(x: Item, plan: Plan, d: Dialect, hosted: Mapping[int, Hosted]) -> list
     match x:
         case Launch(number):
             return list(_launch(plan.kernels[number], number, d, hosted.get(number)))
+        case Repeat(_, _, flag, turn) if turn:
+            return [*_data_ahead(flag), *_turns(x, plan, d, hosted)]
         case Repeat(loop, body, flag):
             inside = replace(d, types={**d.types, loop.var: loop.type})
             inner = _items(body, plan, inside, hosted)
@@ -140,6 +145,40 @@ def _loop(loop: For, body: list[str], flag: str, d: Dialect) -> list[str]:
     return ["{", *_indented(inner), "}"]
 
 
+def _turns(x: Repeat, plan: Plan, d: Dialect, hosted: Mapping[int, Hosted]) -> Iterator[str]:
+    """A loop whose iterations are enqueued before the flag is known. Behind the last one, the
+    scalars of the host get their values again."""
+    moving = set_in(x.body)
+    own = [y for y in every(x.body) if isinstance(y, Launch)]
+    kernels = [plan.kernels[y.number] for y in own]
+    counted = all(is_safe(e, frozenset(moving)) for k in kernels for e in k.computed)
+    asked = any(names(c.expr) & set(moving) for k in kernels for c in k.conditions)
+    signed = (n for n, s in moving.items() if not s.type.is_unsigned)
+    far = [*(f"{n} > -{FAR}" for n in signed), *(f"{n} < {FAR}" for n in moving)]
+    by_host = ["lx_job->by_host == 0"] if any(y.number in hosted for y in own) else []
+    may = " && ".join([*far, *by_host]) or "1"
+    yield "{"
+    yield f"  cl_int {x.turn}, lx_most, lx_done = 0, lx_flag = {_told(x.flag)};"
+    yield "  while (lx_flag > 0) {"
+    yield from (f"    const cl_{s.type.cl} lx_from_{n} = {n};" for n, s in moving.items())
+    yield f"    lx_most = lx_turns(lx_job, &lx_done, {may if counted and not asked else '0'});"
+    goes_on = f"lx_job->status == CL_SUCCESS && {x.turn} <= lx_most"
+    yield f"    for ({x.turn} = 1; {goes_on}; ++{x.turn}) {{"
+    yield from _indented(_indented(_indented(_items(x.body, plan, d, hosted))))
+    yield "    }"
+    yield f"    lx_flag = {_told(x.flag)};"
+    if moving:
+        yield "    if (lx_flag < 0) {"
+        yield from (f"      {n} = lx_from_{n};" for n in moving)
+        yield f"      for ({x.turn} = lx_flag; {x.turn} < 0; ++{x.turn}) {{"
+        settings = tuple(y for y in x.body if isinstance(y, Set))
+        yield from _indented(_indented(_indented(_indented(_items(settings, plan, d, hosted)))))
+        yield "      }"
+        yield "    }"
+    yield "  }"
+    yield "}"
+
+
 def _launch(k: KernelPlan, number: int, d: Dialect, hosted: Hosted | None) -> Iterator[str]:
     for c in k.conditions:
         yield f"if (!lx_require(lx_job, {c.text(d)}, {c_literal(c.why)}))"
@@ -164,7 +203,8 @@ def _launch(k: KernelPlan, number: int, d: Dialect, hosted: Hosted | None) -> It
             yield share
         yield step
     else:
-        yield f"if (lx_is_hosts(lx_job, {number}, {work}, {hosted.price}))"
+        alone = "lx_most == 1 && " if k.asks else ""
+        yield f"if ({alone}lx_is_hosts(lx_job, {number}, {work}, {hosted.price}))"
         yield f"  {hosted.call};"
         yield "else"
         yield f"  {step}"

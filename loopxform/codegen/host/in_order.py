@@ -123,8 +123,10 @@ def _is_long(s: Stmt) -> bool:
 def _plain(k: KernelPlan) -> Function | None:
     """What the work-item does, as a function of arrays and numbers; None where there are several,
     or the host's C could not say it."""
-    alone = k.mapping.group_size == 1 and all(value_of(e) == 1 for e in k.grid) and k.when is None
+    alone = k.mapping.group_size == 1 and all(value_of(e) == 1 for e in k.grid)
+    alone = alone and k.when is None
     used = {a.param.name if isinstance(a, Buffer) else a.name for a in k.arguments}
+    used -= {k.asks} - writes(k.function.body)
     objects = [p for p in k.function.objects if p.name in used or p in k.changing]
     strange = any(p.rows or p.pointer or p.tests or p.values or "." in p.name for p in objects)
     if not alone or strange or k.function.structs or HALF in all_types(k.function):

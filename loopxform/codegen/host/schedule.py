@@ -70,21 +70,26 @@ from loopxform.transforms.edges.bounds import conjunction
 class Launch:
     """One nest: `function` is the program with this nest alone, arrays and scalars of the host
     among its parameters; `when` says whether it is launched (None: always). `changing` are the
-    scalars that are not the same in every launch; `number` counts the nests in text order."""
+    scalars that are not the same in every launch; `number` counts the nests in text order. Where
+    the flag that it `asks` is not above 0, the kernel does nothing."""
 
     number: int
     function: Function
     when: Expr | None
     changing: tuple[Param, ...]
+    asks: str = ""
 
 
 @record
 class Repeat:
-    """A loop of the host; before each iteration it reads `flag`, if there is one."""
+    """A loop of the host; before each iteration it reads `flag`, if there is one. Where it has a
+    `turn`, iterations may be enqueued before the flag is known: `turn` counts them from 1, and the
+    last iteration of the loop leaves its own number in the flag, below 0."""
 
     loop: For
     body: tuple[Item, ...]
     flag: str = ""
+    turn: str = ""
 
 
 @record

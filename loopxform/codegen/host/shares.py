@@ -123,7 +123,7 @@ def _windows(k: KernelPlan, touches: dict[str, list[Touch]], loop: For) -> Itera
         if not isinstance(a, Buffer):
             continue
         whole, p = Window(place, None, (0, 0), (0, 0)), a.param
-        if not isinstance(p, Param) or not p.shape or p.rows:
+        if not isinstance(p, Param) or not p.shape or p.rows or p.name == k.asks:
             yield whole
             continue
         every = touches.get(p.name, [])

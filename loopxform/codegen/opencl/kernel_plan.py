@@ -55,7 +55,7 @@ class KernelPlan:
     """One kernel: text, the macros that it is built with, arguments in order, launch shape, memory
     use. It is launched where `when` holds (None: always). `changing` are the scalars of the host
     that differ between launches, and `conditions` what must hold of them at each. `fp` is what is
-    permitted of floating point."""
+    permitted of floating point. It does nothing where the flag that it `asks` is not above 0."""
 
     name: str
     text: str
@@ -68,6 +68,7 @@ class KernelPlan:
     conditions: tuple[Condition, ...] = ()
     macros: tuple[tuple[str, int], ...] = ()
     fp: FloatingPoint = CONTRACT
+    asks: str = ""
 
     @property
     def computed(self) -> tuple[Expr, ...]:
@@ -119,12 +120,17 @@ def kernel_plan(
     inside = structs.places(fn)
     needed = [p for p in used_objects(fn) if p.name not in fixed]
     owners = [inside[p.name].struct.name if p.name in inside else p.name for p in needed]
-    arguments = tuple(dict.fromkeys(arrays.get(n, p) for n, p in zip(owners, needed)))
+    asked = [arrays[launch.asks]] if launch.asks else []
+    arguments = tuple(dict.fromkeys([*(arrays.get(n, p) for n, p in zip(owners, needed)), *asked]))
     own = _own_names(fn)
     renamed = _renamed(fn, taken, fixed)
     dialect = replace(_dialect(fn, mapping, own, renamed), several=several)
     writer = KernelWriter(mapping, dialect, own, permitted=permitted(fp, fn))
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
+    if launch.asks:
+        told = launch.asks in writes(fn.body) and mapping.group_size > 1
+        all_asked = ["barrier(CLK_GLOBAL_MEM_FENCE);"] if told else []
+        body = [f"if ({dialect.name(launch.asks)}[0] < 1)", "  return;", *all_asked, *body]
     written, passed = writes(fn.body), _passed(fn)
     text = render.kernel(
         head=in_rows(f"void {name}", [_parameter(a, dialect, written, passed) for a in arguments]),
@@ -144,6 +150,7 @@ def kernel_plan(
         launch.when,
         launch.changing,
         macros=fn.tiles,
+        asks=launch.asks,
     )
 
 

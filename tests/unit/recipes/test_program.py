@@ -131,7 +131,7 @@ CASES: dict[str, tuple[str, list[tuple[str, tuple[str, ...]]]]] = {
     ),
     "distributed": (
         "for (int i = 1; i < n; i++) { a[i][0] = c[i]; b[0] += b[1] * i; }",
-        [("one work-item", ()), ("kernel", ("i",)), ("one work-item", ("i_2",))],
+        [("kernel", ("i",)), ("one work-item", ()), ("one work-item", ("i_2",))],
     ),
     "a-condition-of-the-host": (
         "if (n > 3) for (int j = 0; j < m; j++) b[j] = x; "
@@ -152,10 +152,10 @@ CASES: dict[str, tuple[str, list[tuple[str, tuple[str, ...]]]]] = {
         "if (n > 3) for (int j = 0; j < m; j++) b[j] = x; else { b[0] = x * 2; "
         "for (int j = 1; j < m; j++) b[j] += a[0][j]; b[0] += b[1]; } b[0] += 1;",
         [
-            ("one work-item", ()),
             ("kernel", ("j",)),
             ("one work-item", ()),
             ("kernel", ("j_2",)),
+            ("one work-item", ()),
             ("one work-item", ()),
             ("one work-item", ()),
         ],
