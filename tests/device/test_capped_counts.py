@@ -122,4 +122,6 @@ def test_says_what_is_missing() -> None:
     text = (
         "compaction that 'k' counts up to a bound, but it is not known that a[i] is there in all "
     )
-    assert f"{text}iterations (declare how far a goes: a[n])" in part.why
+    assert (
+        f"{text}iterations (declare how far a goes: a[n], behind 'n' in the parameters)" in part.why
+    )
