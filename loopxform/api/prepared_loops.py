@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.ir.nodes import Assign, For, Function, Load, Var
+from loopxform.ir.nodes import Assign, For, Function, Load, Opaque, Var
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path, at, loops, loops_around, resolve, walk
+from loopxform.prepare.capped_counts import counts_of_all
 from loopxform.prepare.counting_elements import with_counting_elements
 from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.perfect_nest import parallel_loops
@@ -33,8 +34,12 @@ def prepared_loops(fn: Function, path: Path) -> Iterator[Prepared]:
     counted = with_counting_elements(fn)
     if counted is not fn:
         yield Prepared(counted, tuple(_elements(fn, counted)))
+    uncapped = counts_of_all(fn).fn
+    if uncapped is not fn:
+        yield Prepared(uncapped)
     loop = at(fn, path)
-    assert isinstance(loop, For)
+    if not isinstance(loop, For) or any(isinstance(s, Opaque) for _, s in walk(loop.body)):
+        return
     var = reference(fn, path)
     inside = [s for _, s in walk(loop.body) if isinstance(s, For)]
     start = Derivation(fn)

@@ -2,6 +2,7 @@
 which `offload` runs them in parallel, so that both say the same.
 
     if (c) { out[*n] = a[i]; (*n)++; }                the count in a scalar: a compaction
+    if (c) { if (k == most) break; out[k++] = a[i]; } counting on: a compaction
     s = f[i] ? a[i] : s + a[i]; out[i] = s;           branches for the values: a segmented scan of s
     y[i] = k[i] == k[i - 1] ? y[i - 1] + 1 : 1;       y[i - 1] in a scalar: a segmented scan of y
     for (i...) for (j...) y[i][j] = c ? y[i - 1][j] + 1 : 0;      the same, of each column
@@ -22,7 +23,7 @@ from loopxform.analysis.spelling import spelled
 from loopxform.analysis.subscripts_from_zero import SHARE
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
 from loopxform.budget import Exhausted, part, within
-from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.nodes import For, Function, Opaque, While
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path, at
 from loopxform.source import Loc
@@ -53,11 +54,14 @@ def with_prepared_names(
 
 
 def _is_unnamed(fn: Function, v: LoopVerdict) -> bool:
-    if v.loc is None or v.parallel in ENOUGH["reduction"] or v.idioms or not v.left:
+    if v.loc is None or v.parallel in ENOUGH["reduction"] or v.idioms:
         return False
     loop = at(fn, v.path)
-    inside = [s for _, s in below(loop, v.path)] if isinstance(loop, For) else []
-    return 0 < len(inside) <= MOST_STATEMENTS and not any(isinstance(s, Opaque) for s in inside)
+    inside = [s for _, s in below(loop, v.path)] if isinstance(loop, For | While) else []
+    left = isinstance(loop, While) or any(isinstance(s, Opaque) and s.is_break for s in inside)
+    if any(isinstance(s, Opaque) and not s.is_break for s in inside):
+        return False
+    return 0 < len(inside) <= MOST_STATEMENTS and bool(v.left or left)
 
 
 def _names(fn: Function, v: LoopVerdict, *, again: bool) -> Iterator[tuple[Idiom, ...]]:

@@ -43,6 +43,7 @@ from loopxform.offload.reductions import few_results, is_group_work
 from loopxform.offload.sequential_rest import flagged, sequential, single
 from loopxform.offload.time_tiles import time_tiled
 from loopxform.prepare.blocked_loops import unblocked
+from loopxform.prepare.capped_counts import counts_of_all
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
 from loopxform.prepare.pointer_rotation import standing_pointers
@@ -93,7 +94,8 @@ def offload(
     the source asks for what cannot be had.
     """
     searched = searches_as_reductions(fn, limits.search_parts)
-    fn = standing_pointers(whole_loops(searched.fn))
+    counting = counts_of_all(searched.fn)
+    fn = standing_pointers(whole_loops(counting.fn))
     _require_modelled(fn, with_loops=with_loops)
     counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))
     asked = asked or Wishes()
@@ -114,7 +116,9 @@ def offload(
         program = Program(derivation, options, limits.costs, fp, limits, alone=alone)
         program.fused = dict(fused)
         program.sought |= searched.sought
-        program.searches |= {loc: str(why) for loc, why in searched.left.items()}
+        program.searches |= {
+            loc: str(why) for loc, why in {**counting.left, **searched.left}.items()
+        }
         program.hosts |= hosts
         program.why |= dict.fromkeys(hosts, "it is sequential, and holds parallel loops")
         return _mapped(program, given, limits, asked)

@@ -78,8 +78,9 @@ def told_apart(derivation: Derivation, before: Function | None = None) -> Deriva
         later = (Rename(f"{shared}#{n}", name) for n in (*range(2, times[shared] + 1), 1))
         step = next((s for s in later if not s.check(fn)), None)
         if step is None:
-            return derivation
-        derivation = derivation.then(step)
+            known.add(shared)
+        else:
+            derivation = derivation.then(step)
 
 
 def _in_kernel(fn: Function, path: Path) -> bool:

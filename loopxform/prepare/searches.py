@@ -121,10 +121,10 @@ def _reduced(
 def _start(fn: Function, path: Path, found: Search) -> Expr | None:
     """What the counter begins with, where its end is a whole number."""
     loop = found.flow.loop
-    lo = loop.lo if isinstance(loop, For) else _set_before(fn, path, found.counter, directly=True)
+    lo = loop.lo if isinstance(loop, For) else set_before(fn, path, found.counter, directly=True)
     if lo is None or found.counter in names(lo) or not _end(fn, found).is_integer:
         return None
-    lo = _number(fn, path, lo) or lo
+    lo = number_before(fn, path, lo) or lo
     more = isinstance(loop, For) and loop.sets
     return None if more or any(_stores(s.stmt) for s in found.asked) else lo
 
@@ -145,7 +145,7 @@ def _open(fn: Function, path: Path, found: Search) -> tuple[Expr, ...]:
     """What flags must say for the loop to begin, where that is not known."""
     conditions = []
     for name, cond in found.flags.items():
-        value = _set_before(fn, path, name)
+        value = set_before(fn, path, name)
         known = None if value is None else kept_value(value, symbols(fn)[name])
         if known is None or bool(known) == ends_at_truth(cond):
             conditions.append(cond)
@@ -183,7 +183,7 @@ def _own(fn: Function, found: Search) -> Scalar:
     return loop.type if isinstance(loop, For) else symbols(fn)[found.counter]
 
 
-def _set_before(fn: Function, path: Path, name: str, *, directly: bool = False) -> Expr | None:
+def set_before(fn: Function, path: Path, name: str, *, directly: bool = False) -> Expr | None:
     """The value that the statements in front of a loop leave in a scalar."""
     place = _setting(fn, path, name, directly=directly)
     s = None if place is None else at(fn, place)
@@ -204,14 +204,14 @@ def _setting(fn: Function, path: Path, name: str, *, directly: bool = False) -> 
     return None
 
 
-def _number(fn: Function, path: Path, e: Expr) -> Expr | None:
+def number_before(fn: Function, path: Path, e: Expr) -> Expr | None:
     """The number that a scalar has in front of a loop, where assignments there say so."""
     match e:
         case Const():
             return e
         case Var(name) if (place := _setting(fn, path, name)) is not None:
             s, type = at(fn, place), symbols(fn)[name]
-            value = _number(fn, place, s.value) if isinstance(s, Assign) else None
+            value = number_before(fn, place, s.value) if isinstance(s, Assign) else None
             return None if value is None or kept_value(value, type) is None else value
         case _:
             return None

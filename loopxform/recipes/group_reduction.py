@@ -29,6 +29,7 @@ from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.intra_group import IntraGroup
+from loopxform.recipes.kept_in_order import is_reduced, kept_in_order
 from loopxform.recipes.staged_tiles import pair
 from loopxform.schedule.params import Options, Recipe, Tiles
 from loopxform.targets.target import Limits
@@ -62,6 +63,8 @@ class GroupReduction:
         if not question.asked and (pair(facts, asked=False) or not _along(facts, k)):
             return "work-items along the parallel loops read neighbours, or the same"
         alone = question.few and question.limits.warp == 1
+        if not question.asked and not is_reduced(facts.nest):
+            return kept_in_order(facts.nest) or f"the loop over '{k}' is no sum that a group shares"
         in_turn = alone and _in_any_order(facts.nest, reductions[0])
         tiles = IN_TURN if in_turn else None
         return Choice("reduce", (), k, group=("Tx",), tiles=tiles, shared=((k,),))

@@ -23,6 +23,7 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
+from loopxform.recipes.kept_in_order import is_for_few, kept_in_order
 from loopxform.recipes.own_slices import with_own_slices
 from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Limits
@@ -49,6 +50,8 @@ class Naive:
         rectangle = limits.warp_tile if options.warp_tile is None else options.warp_tile
         wanted = rectangle if is_uneven(nest) else (0, 0)
         loops, remark = one_item_each(w, nest, near, wanted)
+        if not remark and is_for_few(nest, limits):
+            remark = kept_in_order(nest)
         dims = tuple(map(Dim, loops[-2:]))
         return Mapped(replace(choice, dims=dims, neighbours=loops[-1]), remark=remark)
 

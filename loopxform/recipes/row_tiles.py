@@ -9,6 +9,15 @@
 A work-item runs an iteration, in order. What it reads and writes in memory the group copies, along
 rows: neighbours touch neighbours, and each element is read and written once. C is odd, so that
 work-items that walk along their rows read different banks.
+
+What takes long (functions, quotients) is no work for the few work-items that have a row each: all
+of the group share it. Terms of sums become rows of their own, and what is computed element by
+element afterwards is stored along rows, without a copy of these.
+
+      forall i < T: for j: top = max(x_row[i, j])
+      forall i < T, j < m: t_row[i, j] = exp(x_row[i, j] - top[i])
+      forall i < T: for j: s += t_row[i, j]
+      forall i < T, j < m: y[ii + i, j] = exp(x_row[i, j] - top[i]) / s[i]
 """
 
 from __future__ import annotations
@@ -16,16 +25,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from loopxform.analysis.verdict import judge
 from loopxform.errors import LoopxformError
 from loopxform.ir.affine import value_of
 from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import outer_name
-from loopxform.ir.nodes import Assign, Bin, Const, Expr, For, Load
-from loopxform.ir.visit import declared, loads, names, resolve, stmt_exprs, walk, writes
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Load
+from loopxform.ir.visit import (
+    declared,
+    loads,
+    loops,
+    names,
+    reads,
+    resolve,
+    stmt_exprs,
+    walk,
+    writes,
+)
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.bounded_arrays import longest
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.in_step import takes_long, with_terms_apart
 from loopxform.recipes.row_registers import REGISTER
 from loopxform.recipes.tile_nest import one_nest
 from loopxform.recipes.tiled import Tiled
@@ -39,6 +60,7 @@ from loopxform.transforms import (
     BufferSlice,
     Distribute,
     Expand,
+    Scalarise,
     Stripmine,
     possible,
 )
@@ -68,7 +90,7 @@ def in_row_tiles(
     room for all below `enough` elements; none where iterations walk along other memory as well."""
     for text in limits.row_tiles:
         (rows, words), group = (map(int, part.split("x")) for part in text.split())
-        found = _Tile(nest, rows, words).nest()
+        found = _SharedTile(nest, rows, words).nest() or _Tile(nest, rows, words).nest()
         if found is None:
             return
         sizes = dict(zip(("Ty", "Tx"), group))
@@ -91,40 +113,72 @@ class _Tile:
 
     def nest(self) -> tuple[Nest, tuple[Expr, ...]] | None:
         """The nest of tiles, and what it assumes."""
-        assumed = self.w.fn.assumes
-        buffers = self.buffers()
+        assumed, apart = self.w.fn.assumes, self.apart()
+        if apart is None:
+            return None
+        buffers = [*self.buffers(apart), *self.own_rows(apart)]
         if not buffers or not all(self.bounded(name, len(buffers)) for name in buffers):
             return None
         fits = tuple(e for e in self.w.fn.assumes if e not in assumed)
         tiles = outer_name(self.w.fn, self.loop)
-        copies = tuple(self.copies(buffers))
+        alone = (*self.copies(buffers), *apart)
         steps = (
             Stripmine(self.loop, str(self.rows), tiles),
-            *(Expand(name, (self.loop,)) for name in buffers),
-            Distribute((self.loop,), copies),
+            *(Expand(name, (self.loop,)) for name in (*buffers, *self.passed(apart))),
+            Distribute((self.loop,), tuple(dict.fromkeys(alone))),
         )
         if not self.w.attempt(*steps):
             return None
         parallel = (*self.before.parallel[:-1], tiles)
-        made = Nest(told_apart(self.w.derivation), parallel, (), self.before.reserved)
+        self.w.derivation = told_apart(self.w.derivation)
+        self.accumulate(tiles)
+        made = Nest(self.w.derivation, parallel, (), self.before.reserved)
         return made.of(made.derivation), fits
 
-    def buffers(self) -> list[str]:
-        """Buffers for the rows of all arrays that the loops of an iteration walk along; none where
-        one of these has no rows."""
+    def accumulate(self, tiles: str) -> None:
+        """Keeps in registers what a work-item sums up of its row."""
+        (site,) = resolve(self.w.fn, tiles)
+        passed = {s.name for s in site.loop.body if isinstance(s, Decl) and len(s.shape) == 1}
+        for rows in (s for s in site.loop.body if isinstance(s, For)):
+            inside = tuple(s for s in rows.body if isinstance(s, For))
+            for name in sorted(passed & writes(inside)):
+                self.w.attempt(Scalarise(name, rows.var))
+
+    def apart(self) -> tuple[str, ...] | None:
+        """The loops of an iteration that all work-items of a group share; None where these tiles
+        are not for the nest."""
+        return ()
+
+    def passed(self, apart: tuple[str, ...]) -> list[str]:
+        """What an iteration computes for the loops that stand apart."""
+        body = resolve(self.w.fn, self.loop)[0].loop.body
+        scalars = {n for n, d in declared(body).items() if not d.shape}
+        return sorted(scalars & reads(tuple(resolve(self.w.fn, v)[0].loop for v in apart)))
+
+    def own_rows(self, apart: tuple[str, ...]) -> list[str]:
+        """Arrays that the loops that stand apart fill for others of the iteration."""
+        body = resolve(self.w.fn, self.loop)[0].loop.body
+        rows = {n for n, d in declared(body).items() if len(d.shape) == 1}
+        return sorted(rows & writes(tuple(resolve(self.w.fn, v)[0].loop for v in apart)))
+
+    def buffers(self, apart: tuple[str, ...]) -> list[str]:
+        """Buffers for the rows of all arrays that the loops of an iteration walk along, but for
+        those that only loops that stand apart do; none where one of these has no rows."""
         found = list[str]()
-        for array in self.walked():
+        for array in self.walked(apart):
             known = declared(self.w.fn.body).keys()
             if not self.w.attempt(BufferSlice(array, self.loop)):
                 return []
             found += [n for n in declared(self.w.fn.body) if n not in known]
         return found
 
-    def walked(self) -> list[str]:
+    def walked(self, apart: tuple[str, ...]) -> list[str]:
         """Arrays of which an iteration uses elements of its own in loops."""
-        body = self.before.innermost.body
+        (site,) = resolve(self.w.fn, self.loop)
+        body = site.loop.body
         own, inner = declared(body), {s.var for _, s in walk(body) if isinstance(s, For)}
-        used = [x for _, s in walk(body) for e in stmt_exprs(s) for x in loads(e)]
+        rest = tuple(s for s in body if not (isinstance(s, For) and s.var in apart))
+        used = [x for _, s in walk(rest) for e in stmt_exprs(s) for x in loads(e)]
         of_rows = (x for x in used if x.array not in own and {*names(Load("", x.index))} & inner)
         mine = {x.array for x in used if self.loop in names(Load("", x.index))} | writes(body)
         return list(dict.fromkeys(x.array for x in of_rows if x.array in mine))
@@ -152,3 +206,33 @@ class _Tile:
                 ends = [x for x in (move.target, move.value) if isinstance(x, Load)]
                 if len(ends) == 2 and {x.array for x in ends} & {*buffers}:
                     yield s.var
+
+
+class _SharedTile(_Tile):
+    """The same where what takes long is shared by all work-items of a group."""
+
+    def apart(self) -> tuple[str, ...] | None:
+        (site,) = resolve(self.w.fn, self.loop)
+        inside = [s for s in site.loop.body if isinstance(s, For)]
+        long = [s.var for s in inside if takes_long(self.w.fn, [s])]
+        if not long or any(len(resolve(self.w.fn, v)) != 1 for v in long):
+            return None
+        known = {s.loop.var for s in loops(self.w.fn)}
+        for var in long:
+            if self.parallel(var):
+                continue
+            apart = with_terms_apart(self.before.of(self.w.derivation), [var])
+            self.w.derivation = told_apart(apart.derivation)
+            if not self.w.attempt(Distribute((var,))):
+                return None
+            self.w.derivation = told_apart(self.w.derivation)
+        made = [s.loop.var for s in loops(self.w.fn)]
+        found = [v for v in made if v in long or v not in known]
+        shared = tuple(v for v in found if self.parallel(v))
+        left = [resolve(self.w.fn, v)[0].loop for v in found if v not in shared]
+        return None if takes_long(self.w.fn, left) else shared
+
+    def parallel(self, var: str) -> bool:
+        """Whether iterations of a loop may run at the same time."""
+        verdicts = judge(self.w.fn, inlined=True, at=resolve(self.w.fn, var)[0].path)
+        return next(v.parallel for v in verdicts if v.var == var) == "yes"

@@ -32,13 +32,18 @@ TAKEN = {
     " { if (k < most) out[k] = i; k++; } c[0] = k;",
     "extrema": "int h = a[0], l = a[0]; for (int i = 1; i < n; i++)"
     " if (a[i] > h) h = a[i]; else if (a[i] < l) l = a[i]; c[0] = h; c[1] = l;",
-}
-NAMED_ALONE = {
     "capped": "int k = 0; for (int i = 0; i < n; i++) if (a[i] > 0 && k < most) out[k++] = i;"
     " c[0] = k;",
 }
+NAMED_ALONE = {
+    "left": "int k = 0; for (int i = 0; i < 100; i++) if (table[i] > 0)"
+    " { if (k == most) break; out[k++] = i; } c[0] = k;",
+    "ended": "int k = 0; for (int i = 0; i < 100 && k < most; i++) if (table[i] > 0) out[k++] = i;"
+    " c[0] = k;",
+}
+"""`offload` asks how long `out` is."""
 EVERY = {**TAKEN, **NAMED_ALONE}
-TEXT = "static int size;\n" + "".join(
+TEXT = "static int size, table[100];\n" + "".join(
     f"void {name}{HEAD} {{ {body} }}\n" for name, body in EVERY.items()
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -252,7 +253,7 @@ LEFT = {
     "a loop inside": (
         "for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) if (b[j] == key) return j;",
         "search for the first i with a hit in it, but it is not known that b[j] is there in all",
-        "declare how far b goes: b[n]",
+        "read b from its first element on, up to a size that declares it: b[n]",
     ),
     "elements that are set": (
         "for (int i = 0; i < n; i++) { if (a[i] == key) return i; b[i] = 2; }",
@@ -315,3 +316,30 @@ def test_what_stays_says_why(case: str) -> None:
     said = [(f"{e.message} [{e.code}]", e.help or "") for _, e in done.left]
     assert any(why in message and help in remedy for message, remedy in said), said
     assert all(e.loc is not None and e.loc.line == 4 for _, e in done.left)
+
+
+LOOKED_AT = {
+    "is_sorted": "for (int i = 1; i < len; i++) if (a[i] < a[i - 1]) return 0;",
+    "from_behind": "for (int i = len - 1; i >= 0; i--) if (a[i] == m) return i;",
+    "of_so_many": "for (int i = 0; i < 2 * 100; i++) if (a[i + 3] == m) return i;",
+    "of_rows": "for (int i = 0; i < len; i++) for (int j = 0; j < m; j++)"
+    " if (a[i * m + j] == 7) return i;",
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_what_helps_does(name: str) -> None:
+    """What is printed, done to the letter: declared as it says, where it says, and so written."""
+    body = LOOKED_AT[name]
+    text = f"int f(const int *a, int len, int m) {{ {body} return -1; }}"
+    error = lx.loads(text).offload("f").left[-1][1]
+    said = re.fullmatch(
+        r"declare how far a goes: (a\S*?)(?:, behind .* in the parameters)?(?:, and write (.*))?",
+        error.help or "",
+    )
+    assert said is not None
+    written = re.sub(r"a\[i \* m \+ j\]", said[2] or "", body)
+    text = f"int f(int len, int m, const int {said[1]}) {{ {written} return -1; }}"
+    done = lx.loads(text).offload("f")
+    assert not done.left
+    assert any(r.region.returns for r in done.regions)

@@ -72,8 +72,15 @@ LARGEST = c(
     "s += b[i][j]; } for (int j = 0; j < m; j++) b[i][j] /= s; }",
     "int n, int m, const float a[restrict n][m], float b[restrict n][m]",
 )
+QUOTIENTS = c(
+    "for (int i = 0; i < n; i++) { float most = a[i][0], s = 3; for (int j = 1; j < m; j++) "
+    "if (a[i][j] > most) most = a[i][j]; for (int j = 0; j < m; j++) s += a[i][j] / (most + j); "
+    "for (int j = 0; j < m; j++) b[i][j] = (a[i][j] - most) / s; c[i] = s; }",
+    "int n, int m, const float a[restrict n][m], float b[restrict n][m], float c[restrict n]",
+)
+"""What takes long is shared by all work-items of a tile of rows."""
 CASES = {"centred": CENTRED, "in-place": IN_PLACE, "moments": MOMENTS, "whole": WHOLE}
-MORE = {**CASES, "unit": UNIT, "largest": LARGEST}
+MORE = {**CASES, "unit": UNIT, "largest": LARGEST, "quotients": QUOTIENTS}
 SMALL = replace(GENERIC, group_size=64, local_bytes=3 * 1024)
 FEW = replace(SMALL, row_registers=("8x2", "8x8"), row_tiles=("8x33 2x8", "4x66 4x8"))
 """Room in registers for rows of 16 and 64 floats, in tiles for 33 and 65."""
@@ -146,6 +153,7 @@ PLACES = {
     ("centred", False): ("local", "local", "tiles"),
     ("unit", False): ("local", "local", "tiles"),
     ("largest", False): ("local", "local", "tiles"),
+    ("quotients", False): ("local", "local", "tiles"),
 }
 
 
@@ -169,7 +177,7 @@ def test_rows_in_registers_and_in_tiles(case: str, *, reassociate: bool) -> None
 def test_nan_and_the_signs_of_zeros() -> None:
     """As C has them, for sums and extrema in order."""
     plans = {name: [plan(name)] for name in ("centred", "in-place", "moments")}
-    for name in ("centred", "unit", "largest"):
+    for name in ("centred", "unit", "largest", "quotients"):
         plans[name] = [*plans.get(name, []), plan_of_few(name, reassociate=False, long=False)]
     for case, p in ((name, p) for name, every in plans.items() for p in every):
         (routine,) = lx.loads(MORE[case])
@@ -206,8 +214,17 @@ def test_no_race_in_the_simulator(case: str, *, reassociate: bool) -> None:
             assert not compare({n: args[n] for n in found}, found)
 
 
+def test_all_work_items_share_what_takes_long() -> None:
+    p = plan_of_few("quotients", reassociate=False, long=False)
+    ((number, _),) = launched(p, {"n": 3, "m": 15}, not_known)
+    text = p.kernels[number].text
+    assert "s_term[i_3 - ii][j_2] = a_row[i_3 - ii][j_2] / (most[i_3 - ii] + j_2);" in text
+    assert "b_row" not in text
+    assert "s_acc += s_term" in text
+
+
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("case", ["unit", "largest"])
+@pytest.mark.parametrize("case", ["unit", "largest", "quotients"])
 @pytest.mark.parametrize("long", [False, True], ids=["tiles", "registers"])
 def test_no_race_in_registers_and_tiles(case: str, *, long: bool) -> None:
     p = plan_of_few(case, reassociate=True, long=long)

@@ -130,7 +130,7 @@ LEFT = {
     "a pointer": (
         "const int *restrict a, const int *restrict b",
         "for (int i = 0; i < n; i++) if (a[i] > 3) { pos = i; break; }",
-        f"{HOW_FAR}iterations (declare how far a goes: a[n])",
+        f"{HOW_FAR}iterations (declare how far a goes: a[n], behind 'n' in the parameters)",
     ),
     "a longer loop": (
         "const int a[n], const int b[n]",

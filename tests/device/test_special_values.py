@@ -25,6 +25,19 @@ FUNCTIONS = {
     "places": (
         f"float m = 1; int p = -1; {LOOP} if (a[i] < m) {{ m = a[i]; p = i; }} y[0] = m; z[0] = p;"
     ),
+    "the last place": (
+        f"float m = a[0]; int p = -1; {LOOP} if (a[i] >= m) {{ m = a[i]; p = i; }}"
+        " y[0] = m; z[0] = p;"
+    ),
+    "the last place of some": (
+        f"float m = 2; int p = -1; {LOOP} if (i % 3) if (a[i] <= m) {{ m = a[i]; p = i; }}"
+        " y[0] = m; z[0] = p;"
+    ),
+    "the last place in a matrix": (
+        f"float m = -__builtin_inff(); int p = -1, q = 7; {LOOP} for (int j = 0; j < 70; j++)"
+        " if (m <= a[i][j]) { m = a[i][j]; p = i; q = j; } z[0][0] = p * 100 + q;"
+        " if (n) y[0][0] = m;"
+    ),
     "a search": (
         f"int p = -1; {LOOP} if (a[i] != a[i]) {{ p = i; break; }} z[0] = p;"
         " for (int i = 0; i < n; i++) if (1 / a[i] < 0) { y[0] = i; break; }"

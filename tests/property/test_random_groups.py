@@ -100,6 +100,7 @@ IN_ORDER = (
     "for (int j = 0; j < m + 9; j++) { X[i][j] = A[i][@{j|m + 8 - j}] - v; s += X[i][j]; }",
     "for (int j = 0; j < m + 9; j++) X[i][j] @{=|+=|*=} A[i][j] * v@{| + s};",
     "for (int j = m - 1; j >= 0; j--) v += X[i][j];",
+    "for (int j = 0; j < m + 9; j++) X[i][j] = A[i][@{j|m + 8 - j}] / (s + v);",
     "for (int j = 0; j < m; j++) { s += A[i][j] / @{3|(j + 1)}; v -= A[i][j]; }",
     "for (int j = 0; j < m; j++) if (A[i][j] > 0) s += X[i][j];",
     "s /= m + 1;",
@@ -245,7 +246,7 @@ def test_random_rows_in_any_order(programs: int) -> None:
     for n in range(programs):
         name = f"rows of integers {n}"
         check(name, rows_of_integers(random.Random(name)), counts)
-    assert counts["registers"] >= programs // 4, counts
+    assert counts["registers"] >= programs // 6, counts
     assert counts["tiles"] >= programs // 3, counts
 
 

@@ -20,7 +20,7 @@ from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, at, map_body, names, reads, replace_at, walk, writes
 from loopxform.records import record
 
-_FAILS = {">=": "<", ">": "<=", "==": "!="}
+_FAILS = {">=": "<", ">": "<=", "==": "!=", "<": ">=", "<=": ">"}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "==": "=="}
 
 
@@ -75,16 +75,16 @@ def _only_counts(s: Stmt, name: str, loop: For) -> bool:
 
 def _asked(cond: Expr, name: str) -> tuple[Expr, ...]:
     """The bounds of a count that a condition asks for."""
-    return tuple(b for e in conjuncts(cond) if (b := _upper(e, name)) is not None)
+    return tuple(b for e in conjuncts(cond) if (b := upper(e, name)) is not None)
 
 
-def _upper(e: Expr, name: str) -> Expr | None:
+def upper(e: Expr, name: str) -> Bin | None:
     """A condition as `name < most`, `name <= most` or `name != most`; None where it is none."""
     match e:
         case Un("!", Bin(op, left, right)) if op in _FAILS:
-            return _upper(Bin(_FAILS[op], left, right), name)
+            return upper(Bin(_FAILS[op], left, right), name)
         case Bin(op, left, Var(other)) if other == name and op in _TURNED:
-            return _upper(Bin(_TURNED[op], Var(name), left), name)
+            return upper(Bin(_TURNED[op], Var(name), left), name)
         case Bin("<" | "<=" | "!=", Var(other), most) if other == name and name not in names(most):
             return e
         case _:
@@ -97,7 +97,7 @@ def _without(body: tuple[Stmt, ...], name: str) -> tuple[Stmt, ...]:
     def plain(s: Stmt) -> tuple[Stmt, ...]:
         if not isinstance(s, If) or not _asked(s.cond, name):
             return (s,)
-        rest = [e for e in conjuncts(s.cond) if _upper(e, name) is None]
+        rest = [e for e in conjuncts(s.cond) if upper(e, name) is None]
         cond = reduce(lambda a, b: Bin("&&", a, b), rest) if rest else Const(1)
         return (replace(s, cond=cond),)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from loopxform.ir.affine import Poly, poly, value_of
+from loopxform.ir.affine import Poly, poly, simplify, to_expr, value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -79,10 +79,45 @@ def unsafe(
                         text = f"it is not known where {over.var} begins"
                         return Unknown(text, f"begin with a number: for ({over.var} = 0; ...)")
                     text = f"it is not known that {expr_text(x)} is there in all iterations"
-                    return Unknown(text, f"declare how far {x.array} goes: {x.array}[n]")
+                    return Unknown(text, _declared_as(fn, x, (over, *inner)))
                 case _:
                     pass
     return None
+
+
+def _declared_as(fn: Function, x: Load, ranges: Sequence[Range]) -> str:
+    """How the array of an element is to be declared for the element to be there."""
+    if any(isinstance(y, Load) for i in x.index for y in walk_expr(i)):
+        return f"copy the values of {expr_text(x)} to an array in front, if all of them are there"
+    moving = writes(fn.body) | {s.loop.var for s in loops(fn)}
+    ends = [_end(i, ranges, moving) for i in x.index]
+    fitting = [
+        e for i, e in zip(x.index, ends) if e is not None and _fits(poly(i), poly(e), ranges)
+    ]
+    if len(fitting) < len(ends):
+        return (
+            f"read {x.array} from its first element on, up to a size that declares it: {x.array}[n]"
+        )
+    sizes = sorted({n for e in fitting for n in names(e)})
+    behind = f", behind {' and '.join(repr(n) for n in sizes)} in the parameters" if sizes else ""
+    owner, places = _owner(fn, x.array), "".join(f"[{expr_text(i)}]" for i in x.index)
+    flat = isinstance(owner, Param) and owner.flat and len(ends) > 1
+    written = f", and write {x.array}{places}" if flat else ""
+    text = f"{x.array}{''.join(f'[{expr_text(e)}]' for e in fitting)}"
+    return f"declare how far {x.array} goes: {text}{behind}{written}"
+
+
+def _end(e: Expr, ranges: Sequence[Range], moving: frozenset[str]) -> Expr | None:
+    """The number behind the last value of a subscript; None where sizes do not say it."""
+    p = poly(e)
+    for r in reversed(ranges):
+        factor = p.coefficient(r.var)
+        rest, number = p.without(r.var), factor.value
+        if number is None or rest + factor * poly(Var(r.var)) != p:
+            return None
+        p = rest + factor * (poly(r.hi) - poly(Const(1)) if number > 0 else poly(r.lo))
+    end = simplify(to_expr(p + poly(Const(1))))
+    return None if names(end) & (moving | {r.var for r in ranges}) else end
 
 
 def _is_inside(fn: Function, x: Load, ranges: Sequence[Range]) -> bool:
@@ -95,12 +130,16 @@ def _is_inside(fn: Function, x: Load, ranges: Sequence[Range]) -> bool:
 
 def _extents(fn: Function, array: str) -> tuple[Expr | None, ...]:
     """The declared extents of an array, None for those that are not what they were there."""
-    owner: Param | Decl | None = next((p for p in fn.objects if p.name == array), None)
-    owner = owner or declared(fn.body).get(array)
+    owner = _owner(fn, array)
     if owner is None or (isinstance(owner, Param) and owner.flat):
         return ()
     changed = writes(fn.body) | {x.loop.var for x in loops(fn)}
     return tuple(None if e is None or names(e) & changed else e for e in owner.shape)
+
+
+def _owner(fn: Function, array: str) -> Param | Decl | None:
+    owner = next((p for p in fn.objects if p.name == array), None)
+    return owner or declared(fn.body).get(array)
 
 
 def _fits(subscript: Poly, extent: Poly, ranges: Sequence[Range]) -> bool:

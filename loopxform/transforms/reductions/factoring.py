@@ -64,6 +64,7 @@ from loopxform.transforms.reductions.keyed_extrema import (
     keyed,
     nothing,
     unkeyed,
+    with_flags,
     with_places,
 )
 from loopxform.transforms.reductions.partial import (
@@ -73,7 +74,7 @@ from loopxform.transforms.reductions.partial import (
     inseparable,
     is_compared_only,
     is_truth,
-    misplaced,
+    may_find_nothing,
     neutral,
     partial_type,
     rounded,
@@ -147,21 +148,11 @@ class Factoring(Step):
         apart = inseparable(r.var, r.op, found, types) or self._untouched(fn, site, r)
         if r.op in PLACES:
             ((s, _),) = found
-            always = all(p[:-1] == site.path for p in r.paths[:1])
-            best = _extremum(left_reductions(fn, site.path), r)
-            apart = self._misplaced(s, site.loop, always=always, kind=types[best.var])
+            apart = None if self.in_order or isinstance(s, Assign) else unkeyed(fn, s, site)
         if apart is None:
             return None
         text = f"partial results of '{r.var}' ({r.op}) cannot be combined: {apart[0]}"
         return Obstacle("LX192", text, r.loc, remedy=apart[1])
-
-    def _misplaced(
-        self, update: Assign | If, loop: For, *, always: bool, kind: Scalar
-    ) -> tuple[str, str] | None:
-        """Why the place of an extremum cannot be found in parts."""
-        if self.in_order:
-            return misplaced(update, always=always, found=kind)
-        return unkeyed(update, loop) if isinstance(update, If) else None
 
     def _untouched(self, fn: Function, site: LoopSite, r: Reduction) -> tuple[str, str] | None:
         """A part without iterations changes no sum, but `t || 0` is 1 where t was 7."""
@@ -177,17 +168,30 @@ class Factoring(Step):
 
     def _split(self, fn: Function, site: LoopSite, *, parallel: bool) -> tuple[Function, Path]:
         """The program, and where the loop over parts is."""
-        if self.in_order or not with_places(left_reductions(fn, site.path)):
-            return self._in_parts(fn, site, {}, parallel=parallel)
-        numbered = keyed(fn, site, left_reductions(fn, site.path))
-        made, path = self._in_parts(numbered.fn, numbered.site, numbered.keys, parallel=parallel)
-        return numbered.without(made, path)
+        located = with_places(left_reductions(fn, site.path))
+        if self.in_order:
+            located = {n: r for n, r in located.items() if _may_find_nothing(fn, site, r)}
+        if not located:
+            return self._in_parts(fn, site, {}, {}, parallel=parallel)
+        if self.in_order:
+            named = with_flags(fn, site, located)
+            made, path = self._in_parts(named.fn, named.site, {}, named.keys, parallel=parallel)
+        else:
+            named = keyed(fn, site, left_reductions(fn, site.path))
+            made, path = self._in_parts(named.fn, named.site, named.keys, {}, parallel=parallel)
+        return named.without(made, path)
 
     def _in_parts(
-        self, fn: Function, site: LoopSite, keys: Mapping[str, str], *, parallel: bool
+        self,
+        fn: Function,
+        site: LoopSite,
+        keys: Mapping[str, str],
+        flags: Mapping[str, str],
+        *,
+        parallel: bool,
     ) -> tuple[Function, Path]:
         """The program, and where the loop over parts is; extrema with `keys` are combined by
-        these."""
+        these, those with `flags` where a part says that it found one."""
         found = left_reductions(fn, site.path)
         origin = site.loop.origin.then(str(self))
         outer = self.parts(fn, site)
@@ -206,7 +210,7 @@ class Factoring(Step):
         around = tuple(x for x in enclosing(fn, site.path)[:-1] if isinstance(x, For))
         room = positive(most_iterations(outer, tuple(x for x in around if not x.parallel)))
         arrays = tuple(Decl(p.array, p.type, (room,), origin=origin) for p in made)
-        combine = combining(fn, site.loop, outer, made, keys)
+        combine = combining(fn, site.loop, outer, made, keys, flags)
         return placed(fn, site.path, (*arrays, chunks), combine)
 
     def reason(self, fn: Function) -> str:
@@ -261,16 +265,24 @@ class Part:
         return Load(self.array, (number,))
 
 
-def _extremum(found: Sequence[Reduction], place: Reduction) -> Reduction:
-    """The extremum that a place goes with: their updates are in one statement."""
-    return next(r for r in found if r.op not in PLACES and r.paths[0] == place.paths[0])
+def _may_find_nothing(fn: Function, site: LoopSite, r: Reduction) -> bool:
+    """Whether parts of an extremum with places must say whether they found any."""
+    update, path = at(fn, r.paths[0]), r.paths[0]
+    assert isinstance(update, If)
+    always = path[:-1] == site.path
+    return may_find_nothing(update, always=always, found=symbols(fn)[r.var])
 
 
 def combining(
-    fn: Function, loop: For, outer: For, made: Sequence[Part], keys: Mapping[str, str]
+    fn: Function,
+    loop: For,
+    outer: For,
+    made: Sequence[Part],
+    keys: Mapping[str, str],
+    flags: Mapping[str, str],
 ) -> tuple[Stmt, ...]:
     """The statements that combine the parts of a loop: a loop over these; with `keys` a second
-    one, and what is set after both."""
+    one, and what is set after both. Those with `flags` are asked whether they found any."""
     count, types, origin = trip_count(outer), symbols(fn), outer.origin
     kind = promote(type_of(count, types))
     step, again = fresh(fn, f"{outer.var}_c"), fresh(fn, f"{outer.var}_k")
@@ -285,7 +297,7 @@ def combining(
     ]
     places = {name for x in _extrema(made, keys, arrays) for name in x.parts}
     others = [p for p in made if p.name not in places]
-    first = over(step, (*_combined(others, Var(step)), *(x.peak for x in parts)))
+    first = over(step, (*_combined(others, Var(step), flags), *(x.peak for x in parts)))
     if not parts:
         return (first,)
     second = over(again, [x.key for x in parts])
@@ -307,8 +319,9 @@ def _extrema(
             yield Extremum(p.name, update, operand, begin, keys[p.name], parts)
 
 
-def _combined(made: Sequence[Part], number: Expr) -> Iterator[Stmt]:
-    """The updates by the partial results of a chunk; an extremum takes its places along."""
+def _combined(made: Sequence[Part], number: Expr, flags: Mapping[str, str]) -> Iterator[Stmt]:
+    """The updates by the partial results of a chunk; an extremum takes its places along, and is
+    asked for where one was found."""
     for p in made:
         r = p.reduction
         places = [
@@ -321,7 +334,9 @@ def _combined(made: Sequence[Part], number: Expr) -> Iterator[Stmt]:
             yield p.combined(number)
         elif isinstance(update, If):
             parts = {x.name: x.part(number) for x in (p, *places)}
-            yield combined_place(update, operand, parts, f"combine_{p.name}")
+            taken = combined_place(update, operand, parts, f"combine_{p.name}")
+            flag = flags.get(p.name)
+            yield If(parts[flag], (taken,), origin=update.origin) if flag else taken
 
 
 def part_of(fn: Function, r: Reduction, chunks: For, keys: Mapping[str, str]) -> Part:

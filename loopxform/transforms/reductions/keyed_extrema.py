@@ -27,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loopxform.analysis.abstract_values import limits
+from loopxform.analysis.context import always
 from loopxform.analysis.extrema import extremum
 from loopxform.analysis.reductions import Reduction
 from loopxform.ir.affine import simplify, value_of
@@ -45,7 +46,7 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
-from loopxform.ir.types import LONG, Scalar, promote
+from loopxform.ir.types import INT, LONG, Scalar, promote
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import LoopSite, Path, at, map_body, map_expr, replace_at
 from loopxform.records import record
@@ -87,17 +88,41 @@ def keyed(fn: Function, site: LoopSite, found: Sequence[Reduction]) -> Keyed:
     """Adds the keys that are missing, each declared before the loop."""
     kind, loop = promote(site.loop.type), site.loop
     types, keys, added = symbols(fn), dict[str, str](), list[str]()
-    path = site.path
     for name, r in with_places(found).items():
         update = at(fn, r.paths[0])
         assert isinstance(update, If)
         own = _key(update, loop.var, kind, types)
         if own is None:
             own = fresh(fn, f"{name}_key")
-            key = Assign(Var(own), Var(loop.var), label=f"key_{own}", origin=update.origin)
-            fn = replace_at(fn, r.paths[0], (replace(update, then=(*update.then, key)),))
+            fn = _also_setting(fn, r, own, Var(loop.var))
             added.append(own)
         keys[name] = own
+    return _declared(fn, site, keys, added, kind)
+
+
+def with_flags(fn: Function, site: LoopSite, wanted: Mapping[str, Reduction]) -> Keyed:
+    """Adds to each of the extrema, by name, a scalar that is 1 where one was found; these are the
+    keys."""
+    flags = dict[str, str]()
+    for name, r in wanted.items():
+        flags[name] = fresh(fn, f"{name}_found")
+        fn = _also_setting(fn, r, flags[name], Const(1))
+    return _declared(fn, site, flags, [*flags.values()], INT)
+
+
+def _also_setting(fn: Function, r: Reduction, own: str, value: Expr) -> Function:
+    """The program whose update of an extremum sets one more scalar."""
+    update = at(fn, r.paths[0])
+    assert isinstance(update, If)
+    key = Assign(Var(own), value, label=f"key_{own}", origin=update.origin)
+    return replace_at(fn, r.paths[0], (replace(update, then=(*update.then, key)),))
+
+
+def _declared(
+    fn: Function, site: LoopSite, keys: Mapping[str, str], added: Sequence[str], kind: Scalar
+) -> Keyed:
+    """The program with scalars declared in front of a loop that were `added` to it."""
+    path, loop = site.path, site.loop
     for own in added:
         whole = at(fn, path)
         fn = replace_at(fn, path, (Decl(own, kind, origin=loop.origin), whole))
@@ -117,12 +142,15 @@ def _key(update: If, var: str, kind: Scalar, types: Mapping[str, Scalar]) -> str
     return None
 
 
-def unkeyed(update: If, loop: For) -> tuple[str, str] | None:
+def unkeyed(fn: Function, update: If, site: LoopSite) -> tuple[str, str] | None:
     """Why the variable of a loop says of equal elements not which is the first, or the last."""
-    lo, kind = value_of(loop.lo), promote(loop.type)
+    loop, kind = site.loop, promote(site.loop.type)
+    lo = value_of(loop.lo)
     if (lo is None or lo < 0) and kind.bytes > 4:
         return f"'{loop.var}' may be less than 0", f"normalise {loop.var} first"
-    if is_strict(update) or (lo is not None and lo >= 0 and not kind.is_unsigned):
+    if is_strict(update):
+        return None
+    if not kind.is_unsigned and always(fn, site.path, Bin(">=", loop.lo, Const(0))):
         return None
     return "of equal values the last one counts", "compare with < or >"
 

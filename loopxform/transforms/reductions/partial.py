@@ -68,14 +68,12 @@ def rounded(name: str, op: str, types: Types) -> str:
     return f"floating-point {ROUNDED[op]} is not associative: '{name}' would be rounded differently"
 
 
-def misplaced(s: Assign | If, *, always: bool, found: Scalar) -> tuple[str, str] | None:
-    """Why the place of an extremum cannot be found in parts that follow one another, and what to do
-    instead: where the last of equal values counts, a part must not find a NaN alone, nor nothing at
-    all (`always` it compares)."""
-    strict = isinstance(s, If) and isinstance(s.cond, Bin) and s.cond.op in ("<", ">")
-    if strict or (always and not found.is_float):
-        return None
-    return "a part may find nothing, and the last of equal values counts", "compare with < or >"
+def may_find_nothing(update: If, *, always: bool, found: Scalar) -> bool:
+    """Whether parts that follow one another must say whether they found a place: where the last of
+    equal values counts, one with NaN alone, or that compares under a condition (not `always`), must
+    not replace what those before it have found."""
+    strict = isinstance(update.cond, Bin) and update.cond.op in ("<", ">")
+    return not strict and (found.is_float or not always)
 
 
 def is_compared_only(fn: Function, r: Reduction) -> bool:

@@ -15,9 +15,9 @@ element of the operator; the partial results are combined in order. Legal where 
 nothing but recognised reductions (+ * & | ^ && || min max) of scalars; sums and products of real
 numbers need `reassociate` (`factoring` says more). Updates that are atomic already stay in the
 chunks. An extremum is found in order, so that even
-zeros keep their signs, and so is its place, of equal values the one that the loop finds. That is
-not legal in strided parts, nor where the last of equal values counts (`<=`) and a chunk may find
-none: under another condition, or among NaNs. In strided parts, whose operators must be commutative
+zeros keep their signs, and so is its place, of equal values the one that the loop finds: where the
+last one counts (`<=`), and a chunk may find none (under another condition, or among NaNs), each
+chunk says whether it did. In strided parts, whose operators must be commutative
 too, an extremum that is found by comparison needs `reassociate`. Chunks begin with an infinity, or
 with NaN for fmin and fmax, which is what they ignore. (Seed 000, section 7.3.1; "rfactor" of Halide
 and TVM.)

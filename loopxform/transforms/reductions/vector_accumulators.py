@@ -89,7 +89,7 @@ class VectorAccumulators(Factoring):
             replace(every, body=tuple(begins)),
             main,
             *_of_lane(first, Const(0), (rest,)),
-            *combining(fn, loop, every, parts, {}),
+            *combining(fn, loop, every, parts, {}, {}),
         )
         return replace_at(fn, site.path, made)
 

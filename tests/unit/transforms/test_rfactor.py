@@ -21,6 +21,13 @@ PLACE = c(
 LISTINGS = {
     "place": (PLACE, "rfactor k 4"),
     "last-place": (PLACE.replace(">", ">="), "rfactor k 4"),
+    "last-place-if": (PLACE.replace(">", ">=").replace("if (", "if (k & 1) if ("), "rfactor k 4"),
+    "last-place-of-numbers": (
+        PLACE.replace(">", ">=")
+        .replace("int m = -2, p", "float m = x; int p")
+        .replace("int n, int a[n]", "int n, float x, float a[n]"),
+        "rfactor k 4",
+    ),
     "sum": (loop("t += a[k];"), "rfactor k 4"),
     "difference": (loop("t -= a[k];"), "rfactor k 4"),
     "chain": (loop("t = t + a[k] + k;"), "rfactor k 4"),
@@ -131,13 +138,6 @@ REFUSALS = {
     "converted": (loop("if (a[k] > t) t = a[k];", "int n, int a[n], unsigned s[1]"), "rfactor k 4"),
     "wider": (loop("if (a[k] > t) t = a[k];", "int n, long a[n], int s[1]"), "rfactor k 4"),
     "nan": (loop("t = t < a[k] ? t : a[k];", REAL), "rfactor k 4"),
-    "last-place": (PLACE.replace(">", ">=").replace("if (", "if (k & 1) if ("), "rfactor k 4"),
-    "last-place-of-numbers": (
-        PLACE.replace(">", ">=")
-        .replace("int m = -2, p", "float m = x; int p")
-        .replace("int n, int a[n]", "int n, float x, float a[n]"),
-        "rfactor k 4",
-    ),
     "no-such-word": (loop("t += a[k];"), "rfactor k 4 yes"),
     "size": (loop("t += a[k];"), "rfactor k 0"),
     "read-later": (
