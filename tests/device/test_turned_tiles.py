@@ -76,11 +76,14 @@ def test_optimised_tiles(name: str) -> None:
 
 
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("turns", ["", "#define LX_TURNS 0\n"])
-@pytest.mark.parametrize("name", ["float", "unsigned char", "further-on", "changed"])
-def test_tiles_without_races(name: str, turns: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "turns"),
+    [("float", 1), ("further-on", 1), ("changed", 1), ("float", 0), ("unsigned char", 0)],
+)
+def test_tiles_without_races(name: str, turns: int) -> None:
+    """In vectors, and as loops."""
     made = plan(name)
-    made = dataclasses.replace(made, shared=turns + made.shared)
+    made = dataclasses.replace(made, shared=f"#define LX_TURNS {turns}\n{made.shared}")
     every = ({**s, "n": n, "m": m} for s, (n, m) in zip(TURNED[name].sizes, ((33, 65), (64, 34))))
     assert_clean_and_right(made, [arguments(made.start, s, 5) for s in every])
 

@@ -31,12 +31,13 @@ from loopxform.ir.visit import map_expr, substitute
 from loopxform.transforms.latency.turn_tile import TurnedTile
 
 TURNS = "LX_TURNS"
-"""Whether the compiler has vectors, and stores past the caches."""
+"""Whether the compiler is PoCL's, and has stores past the caches. (Oclgrind 21.10 has them too, and
+now and then overwrites memory of its own where vectors of bytes are stored.)"""
 
 _HELPERS = """
 /* Turns n vectors of n elements in registers, and stores one past the caches: compilers that have
    no such store keep the loops. What begins elsewhere than a vector goes through the caches. */
-#if !defined(LX_TURNS) && defined(__OPENCL_VERSION__) && defined(__has_builtin)
+#if !defined(LX_TURNS) && defined(POCL_DEVICE_ADDRESS_BITS) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define LX_TURNS 1
 #endif
