@@ -259,7 +259,7 @@ def _cpu_time(
     queue, size = call.queue.raw, max(1, int(moved) // 2)
     a, b = (cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
     for buffer in (a, b):  # what was never written may be one page
-        cl.enqueue_fill_buffer(queue, buffer, np.uint8(1), 0, size)
+        cl.enqueue_fill_buffer(queue, buffer, np.ones(1, np.uint8), 0, size)
 
     def copied(times: int) -> None:
         for _ in range(times):

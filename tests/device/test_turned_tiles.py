@@ -70,7 +70,7 @@ def test_tiles_as_the_c_program(name: str) -> None:
 
 @pytest.mark.device
 @pytest.mark.optimised
-@pytest.mark.parametrize("name", ["float", "further-on"])
+@pytest.mark.parametrize("name", ["float", "further-on", "double", "unsigned char", "changed"])
 def test_optimised_tiles(name: str) -> None:
     assert_runs_agree(plan(name), CSource(text=TURNED[name].text), TURNED[name].sizes, 4)
 
