@@ -201,6 +201,7 @@ CODES: dict[str, str] = {
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
     "LX250": "No element that a loop compares with the one at a place that it keeps "
     "(`if (a[k] > a[best]) best = k;`).",
+    "LX259": "No tile of a matrix that is turned in registers (`turn-tile`).",
     "LX260": "No loop over the numbers of the elements of a matrix (t / m, t % m).",
     "LX261": "No loops that find the largest element of a row and sum up exponentials less that.",
     "LX225": "A loop that may have more iterations than it is to end after.",

@@ -6,8 +6,10 @@ Scans, histograms, sums, rows, transpositions, sparse products, layouts of recor
 and extrema by key, loops that data end. Event times from the start of the first
 kernel of a call to the end of the last, the median of several calls; the rate is that of the bytes
 that the loop has to read and to write, as part of what the device copies (bytes read and written)
-in the same run. Results are compared with numpy's. With `--torch` the functions of PyTorch that do
-the same are timed in the same run. Only one is timed at a time.
+in the same run. With `--cpu-time` it is the time of the cores instead, for a CPU that runs other
+work too: in turn with copies of as many bytes, and the last figure is the part of their rate.
+Results are compared with numpy's. With `--torch` the functions of PyTorch that do the same are
+timed in the same run. Only one is timed at a time.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import argparse
 import importlib
 import multiprocessing
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -214,6 +217,7 @@ def main() -> int:
     p.add_argument("--size", action="append", default=[], metavar="NAME=N[,N...]", help="of a tile")
     p.add_argument("--recipe", action="append", default=[], help="asked for, one after the other")
     p.add_argument("--torch", action="store_true", help="time PyTorch too")
+    p.add_argument("--cpu-time", action="store_true", help="of the cores, in turn with copies")
     p.add_argument("--jobs", type=int, default=8, metavar="N", help="mapped at a time (8)")
     args = p.parse_args()
     spawn = multiprocessing.get_context("spawn")
@@ -243,6 +247,38 @@ def _copied(args: argparse.Namespace) -> float:
         done.wait()
         times.append(done.profile.end - done.profile.start)
     return float(2 * size / statistics.median(times[2:]))
+
+
+def _cpu_time(
+    call: Any, given: Arrays, moved: float, args: argparse.Namespace
+) -> tuple[float, float]:
+    """The median CPU time of a call in milliseconds, without what comes before and after calls, and
+    the median part of the rate of copies that take turns with them."""
+    import pyopencl as cl
+
+    queue, size = call.queue.raw, max(1, int(moved) // 2)
+    a, b = (cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, size) for _ in range(2))
+    for buffer in (a, b):  # what was never written may be one page
+        cl.enqueue_fill_buffer(queue, buffer, np.ones(1, np.uint8), 0, size)
+
+    def copied(times: int) -> None:
+        for _ in range(times):
+            cl.enqueue_copy(queue, b, a)
+        queue.finish()
+
+    ways = (lambda times: call.again(times, **given)), copied
+    each = [(_spent(ways[0]), _spent(ways[1])) for _ in range(args.repeat)]
+    taken = statistics.median(own for own, _ in each)
+    return taken * 1e3, statistics.median(copy / own for own, copy in each)
+
+
+def _spent(run: Callable[[int], Any], times: int = 4) -> float:
+    """The CPU time of one of so many runs, in seconds."""
+    begin = time.process_time()
+    run(1)
+    once = time.process_time()
+    run(1 + times)
+    return max(1e-9, (time.process_time() - once - (once - begin)) / times)
 
 
 def _asked(args: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -280,12 +316,16 @@ def _timed(
         call(**first)
     wrong = [n for n, v in expected.items() if not _agree(_part(first, n), v)]
     with lock:
-        times = call.again(args.repeat + 2, **given)[2:]
         launches = len(call.parts(**given))
-    ms = statistics.median(times) / 1e6
+        if args.cpu_time:
+            ms, share = _cpu_time(call, given, case.moved(size), args)
+        else:
+            ms, share = statistics.median(call.again(args.repeat + 2, **given)[2:]) / 1e6, 0.0
     parts = (p.tiled.recipe if p.tiled else p.kind for p in getattr(done, "parts", ()))
     recipes = asked.get("recipe") or ", ".join(parts)
     about = f"{name:18} {ms:9.4f} ms {case.moved(size) / ms / 1e6:6.0f} GB/s {launches:3} kernels"
+    if args.cpu_time:
+        about += f"  {share:5.2f} of the copy"
     if args.torch and name in TORCH:
         with lock:
             about += f"  torch {_torch_ms(name, given, args.repeat):9.4f} ms"

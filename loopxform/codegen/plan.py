@@ -19,7 +19,7 @@ from loopxform.codegen.host.guards import Condition, conditions, in_int, stricte
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.host.turns_ahead import turned_ahead
-from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
+from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients, turned_tile
 from loopxform.codegen.opencl.async_copy import PLACE, START_VECTOR, STARTED
 from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
@@ -241,6 +241,7 @@ def program_plan(
         *halves.helpers(text),
         *atomics.helpers(text),
         *look_back.helpers(text),
+        *turned_tile.helpers(text),
         *quotients.helpers(text, approximate=fp.approximate),
     )
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""

@@ -137,7 +137,8 @@ class For(Node):
     rows, the loop and the one in it are walked in bands of so many iterations, there and back (the
     step of that name). The loop over the elements that a work-item of the loop over `dealt` has
     runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
-    their elements at once (the step `store-vectors`). With `tensor`, the work-items of a warp
+    their elements at once (the step `store-vectors`); it and the loop in it are a tile that is
+    `turned` in registers (the step `turn-tile`). With `tensor`, the work-items of a warp
     compute products of tiles of that shape together (the step `tensorise`). `sets` are other
     variables of the text that its iterations set, in the words of the text; the loop tree does
     without them. `asks` is what C
@@ -170,6 +171,7 @@ class For(Node):
     dealt: str = ""
     tensor: str = ""
     stores: int = 0
+    turned: bool = False
     chained: tuple[str, ...] = ()
     filled: tuple[tuple[str, str, str], ...] = ()
     look_back: tuple[str, ...] = ()

@@ -227,6 +227,8 @@ def _annotation(s: For) -> str:
         back += f", {s.stores} stored at once" if s.stores else ""
         back += f", by products of tiles of {s.tensor}" if s.tensor else ""
         return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
+    if s.turned:
+        return "  ! sequential - turned in registers"
     if s.asynchronous:
         return f"  ! sequential - tiles copied ahead into {s.stages} buffers"
     if s.chained or s.look_back:

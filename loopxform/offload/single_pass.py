@@ -55,7 +55,7 @@ def in_one_pass(program: Program, w: Work, s: For) -> bool:
     """Makes a nest of the chunks of a loop whose running values are known to be such; False where
     that cannot be mapped to groups, and nothing has changed."""
     limits = program.limits
-    if limits is None or not limits.forward_progress:
+    if limits is None or limits.warp == 1 or not limits.forward_progress:
         return False
     plain, var = w.derivation, outer_name(w.fn, s.var)
     if not w.attempt(ChainChunks(s.var, str(_terms(w.fn, s.var, limits)))):

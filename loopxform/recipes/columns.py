@@ -26,8 +26,8 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import IN_LOCKSTEP, NO_COLUMNS, Mapped, Question
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.lanes import neighbouring_reads
 from loopxform.recipes.naive import one_item_each
+from loopxform.recipes.neighbouring_reads import neighbouring_reads
 from loopxform.schedule.params import KINDS, Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import Distribute, Expand, Sequentialise, Stripmine, Unroll

@@ -24,6 +24,7 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.recipes.kept_in_order import is_for_few, kept_in_order
+from loopxform.recipes.neighbouring_reads import along_terms
 from loopxform.recipes.own_slices import with_own_slices
 from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Limits
@@ -33,6 +34,8 @@ from loopxform.transforms.edges.bounds import trip_count
 TILES_IN_TURN = replace(KINDS["naive"].tiles, Ty=4, Tx=64)
 """A group on a device that runs its work-items in turn: whole lines follow one another (sums of two
 matrices on PoCL take 10.4 ms in groups of 16 x 16, 5.7 of 4 x 64)."""
+ROWS_IN_TURN = replace(TILES_IN_TURN, Ty=1, Tx=8)
+"""The same where each work-item walks along a row: groups are shared out, and rows may be few."""
 
 
 class Naive:
@@ -40,7 +43,7 @@ class Naive:
 
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
-        in_turn = TILES_IN_TURN if question.limits.warp == 1 else None
+        in_turn = _in_turn(nest) if question.limits.warp == 1 else None
         tiles = _in_lockstep(question.costs.uneven_items) if is_uneven(nest) else in_turn
         return replace(naive(nest), tiles=tiles)
 
@@ -60,6 +63,11 @@ def is_uneven(nest: Nest) -> bool:
     """Whether data say how long an iteration takes."""
     inside = (s for _, s in walk(nest.innermost.body) if isinstance(s, For))
     return any(condition(loop) is not None for loop in inside)
+
+
+def _in_turn(nest: Nest) -> Tiles:
+    """A group on a device that runs its work-items in turn."""
+    return ROWS_IN_TURN if any(True for _ in along_terms(nest)) else TILES_IN_TURN
 
 
 def _in_lockstep(items: int) -> Tiles:

@@ -48,7 +48,7 @@ from loopxform.recipes.in_step import (
     unroll_in_parts,
     with_terms_apart,
 )
-from loopxform.recipes.lanes import along_terms
+from loopxform.recipes.neighbouring_reads import along_terms
 from loopxform.recipes.one_pass import in_one_pass
 from loopxform.recipes.register_versions import in_registers
 from loopxform.recipes.row_tiles import in_row_tiles

@@ -27,7 +27,7 @@ from loopxform.model.choice import Choice
 from loopxform.model.footprint import linear
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.prepare.perfect_nest import told_apart
-from loopxform.recipes.base import NO_CHUNKS, Mapped, Question
+from loopxform.recipes.base import NO_CHUNKS, ONE_BY_ONE, Mapped, Question
 from loopxform.recipes.deriving import Work
 from loopxform.records import record
 from loopxform.schedule.params import Options, Recipe
@@ -56,6 +56,8 @@ class ScanInGroup:
     def match(self, question: Question) -> Choice | str:
         nest = question.facts.nest
         found = sequential(nest.innermost.body)
+        if question.limits.warp == 1 and not question.asked:
+            return ONE_BY_ONE
         if len(found) != 1 or fixed_length(found[0]) is None:
             return NO_CHUNKS
         path = next(s.path for s in loops(nest.function) if s.loop is found[0])

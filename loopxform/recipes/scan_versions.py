@@ -12,6 +12,7 @@
       n < suff_outer_par_0 && m >= suff_inner_par_1   chunks   work-items compute chunks of a column
       else                                            items    a work-item computes a column
 
+On devices that run the work-items of a group in turn, rows have these two versions as well.
 Neighbouring work-items of the latter read neighbours in memory, so that columns need no groups.
 (`reduce-then-scan`; `recipes.scan`, `recipes.scan_rows`. Seed 001, sections 2.4 and 2.5.)
 """
@@ -27,7 +28,7 @@ from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Bin, Expr, For, Tile
 from loopxform.ir.visit import loads, names, resolve, stmt_exprs, walk
 from loopxform.model.footprint import linear
-from loopxform.model.saturation import filling_groups, filling_items
+from loopxform.model.saturation import filling_groups, filling_items, in_turn
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes import versions
 from loopxform.recipes.nested_versions import WITHOUT_REUSE
@@ -150,6 +151,8 @@ class _Versions:
     named: Thresholds
 
     def along(self) -> list[tuple[Version, Tiled]]:
+        if self.limits.warp == 1:  # a group is no quicker than a work-item
+            return self.across()
         costs, found = self.limits.costs, self.found
         if self._are_short(self.limits.warp):
             return [self._last()]
@@ -212,11 +215,17 @@ class _Versions:
         chunks = self._chunks(sizes, rows=False)
         if chunks is None or self.found.length is None:
             return [self._last()]
-        few = self.named("suff_outer_par", filling_items(self.limits))
+        few = self.named("suff_outer_par", self._filling())
         long = self.named("suff_inner_par", costs.several_chunks * costs.scan_item_terms)
         about = "several work-items for each row, chunks of which are run twice"
         asked = Bin("<", self.found.rows, few), Bin(">=", self.found.length, long)
         return [self._version("chunks", about, chunks, *asked), self._last()]
+
+    def _filling(self) -> int:
+        """The rows that fill the device with a work-item for each."""
+        if self.limits.warp > 1:
+            return filling_items(self.limits)
+        return in_turn(self.limits, self.items.sizes["Ty"] * self.items.sizes["Tx"])
 
     def _last(self) -> tuple[Version, Tiled]:
         return self._version("items", "a work-item for each row, in order", self.items)

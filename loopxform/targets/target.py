@@ -182,6 +182,8 @@ class Limits:
     lockstep, `compute_units` 0 where unknown. `vector` is the bytes of a vector register where
     tiled C runs on a CPU: the elements of a work-item are its lanes, and `registers` counts its
     vector registers in words of 32 bits; 0 where every work-item has registers of its own.
+    Permuted dimensions pass through `turned_tiles` of vectors in registers, whose rows are stored
+    past the caches, where compilers have such stores.
     There `core_cache` are the bytes of a core's cache that the boxes of a tile may fill, and a core
     does `core_balance` multiply-adds of floats in the time in which memory gives it a byte (3: two
     cores of a Xeon with AVX-512 that ran other work too, stencils of one to three dimensions).
@@ -238,6 +240,7 @@ class Limits:
     core_cache: int = 0
     core_balance: float = 3
     vector_width: int = 1
+    turned_tiles: bool = False
     index32: bool = False
     stages: int = 1
     register_pipeline: bool = False

@@ -19,6 +19,7 @@ from loopxform.transforms.latency.pipeline import Pipeline
 from loopxform.transforms.latency.register_pipeline import RegisterPipeline
 from loopxform.transforms.latency.serpentine import Serpentine
 from loopxform.transforms.latency.store_vectors import StoreVectors
+from loopxform.transforms.latency.turn_tile import TurnTile
 from loopxform.transforms.latency.vectorise import Vectorise
 from loopxform.transforms.mapping.assume import Assume
 from loopxform.transforms.mapping.block_cyclic import BlockCyclic
@@ -208,6 +209,7 @@ STEPS: dict[str, type[Step]] = {
         Pack,
         Vectorise,
         StoreVectors,
+        TurnTile,
         WarpTile,
         Pipeline,
         RegisterPipeline,
@@ -333,6 +335,7 @@ __all__ = [
     "TimeTile",
     "TrackExtremum",
     "TurnAccesses",
+    "TurnTile",
     "Uncoalesce",
     "Unfold",
     "UnitLoop",

@@ -12,6 +12,7 @@ from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
+from loopxform.codegen.opencl.turned_tile import TURNS, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
@@ -35,6 +36,7 @@ from loopxform.ir.types import INT, Space
 from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitute_body, writes
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.latency.store_vectors import stored
+from loopxform.transforms.latency.turn_tile import turned_tile
 
 READ = "LX_READ"
 TURN = "LX_TURN"
@@ -71,6 +73,8 @@ class ItemWriter(ABC):
                 return self._there_and_back(s, s.body[0])
             case For() if s.stores:
                 return self._stores(s)
+            case For() if s.turned:
+                return self._turned(s)
             case For() if s.tensor:
                 return self.tile_products(s)
             case For():
@@ -315,6 +319,19 @@ class ItemWriter(ABC):
             body = [f"if ({test}) {{", *indented(body), "}"]
         return unrolled(self.dialect.name(s.var), self._text(s.hi, 12), str(width), body)
 
+    def _turned(self, s: For) -> list[str]:
+        """A tile that is turned in registers (the step `turn-tile`), and as loops."""
+        tile = turned_tile(s)
+        assert tile is not None
+        plain = self._loop(s, self._items(s.body))
+        return [
+            f"#if {TURNS}",
+            *turned_lines(tile, self.dialect, self.own),
+            "#else",
+            *plain,
+            "#endif",
+        ]
+
     def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
         out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *indented(emit(s.then)), "}"]
         if s.orelse:
@@ -338,5 +355,9 @@ def unrolled(var: str, end: str, step: str, body: list[str]) -> list[str]:
     return ["#pragma unroll", head, *indented(body), "}"]
 
 
+DIRECTIVES = ("#if", "#else", "#endif")
+
+
 def indented(lines: list[str]) -> list[str]:
-    return ["  " + line if line else line for line in lines]
+    """Directives that choose stay where they are."""
+    return ["  " + x if x and not x.startswith(DIRECTIVES) else x for x in lines]

@@ -120,7 +120,7 @@ def _elements(fn: Function, site: LoopSite, target: Load, width: int) -> Iterato
         yield f"'{target.array}' is not an array of its own in global memory, of numbers"
     elif width * kind.bytes > VECTOR_BYTES:
         yield f"{width} elements of '{target.array}' are more than a vector holds"
-    elif any(loop.var in names(e) for e in slow) or _factor(last, loop.var) != 1:
+    elif any(loop.var in names(e) for e in slow) or factor(last, loop.var) != 1:
         yield f"'{loop.var}' does not run along the rows of '{target.array}'"
     elif turns is not None and (turns.level is None or turns.level.cyclic % width):
         yield f"the elements of a work-item are not dealt out {width} at a time"
@@ -150,12 +150,12 @@ def _first(fn: Function, site: LoopSite, last: Expr) -> Expr:
     """A subscript of the first element, less what is a multiple of the vectors for certain."""
     first = substitute(last, {site.loop.var: Const(0)})
     turns = next((x for x in loops_around(fn, site.path) if x.var == site.loop.dealt), None)
-    if turns is not None and _factor(first, turns.var) == 1:
+    if turns is not None and factor(first, turns.var) == 1:
         first = substitute(first, {turns.var: turns.lo})
     return first
 
 
-def _factor(e: Expr, var: str) -> int | None:
+def factor(e: Expr, var: str) -> int | None:
     """The number that a variable is multiplied by, where that is all that is done with it."""
     p = poly(e)
     factor = p.coefficient(var).value
