@@ -52,8 +52,8 @@ CODES: dict[str, str] = {
     "LX060": "There is no loop nest to transform.",
     "LX061": "The function has statements besides one loop nest, which a kernel cannot replace.",
     "LX062": "No loop of the nest can run in parallel; `check` shows the dependence matrix.",
-    "LX063": "The nest does not fit the recipe asked for; without a recipe it is mapped with "
-    "one work-item per iteration.",
+    "LX063": "The nest does not fit the recipe asked for; without a recipe one that fits is taken, "
+    "or one work-item per iteration.",
     "LX064": "With the numbers given for a run your own C would touch memory beyond its arrays, or "
     "break a condition under which their shapes were recovered.",
     "LX065": "Elements of an array are used as subscripts or loop bounds, and which values keep "

@@ -17,11 +17,12 @@ from typing import TypeAlias
 from loopxform.analysis.accesses import Access, Storage
 from loopxform.analysis.assumptions import settable
 from loopxform.analysis.dependence import Dependence, Distance, Endpoint, Kind, rank
-from loopxform.analysis.directions import OPEN, SAME, Pattern, Refinement, Row
+from loopxform.analysis.directions import Pattern, Refinement, Row
 from loopxform.analysis.pairs import Comparison, Ends, Pair, Witness, exclusive
 from loopxform.analysis.reductions import Reduction, reductions
-from loopxform.analysis.region import Instance, Loop, Region, region
+from loopxform.analysis.region import Instance, Region, region
 from loopxform.analysis.rooms import Where, where
+from loopxform.analysis.solutions import Solution, any_direction, joined_rows, solution_of
 from loopxform.budget import spend
 from loopxform.ir.memo import remembered
 from loopxform.ir.nodes import Function, If, Opaque
@@ -116,18 +117,6 @@ def _kind(x: _Use, y: _Use) -> Kind:
     return "anti"
 
 
-@slotted
-class _Solution:
-    """A row of a pair of accesses, how many iterations it spans, a point where it occurs, and the
-    names in that which may not be able to have these values."""
-
-    row: Row
-    distance: Distance
-    level: int | None
-    point: Witness | None = None
-    computed: tuple[str, ...] = ()
-
-
 @remembered(16)
 def _search(where: Region) -> _Search:
     return _Search(where)
@@ -139,8 +128,8 @@ class _Search:
     def __init__(self, region: Region) -> None:
         self.region = region
         self.compared = Comparison(region)
-        self.known: dict[Key, tuple[_Solution, ...]] = {}
-        self.solved: dict[tuple[int, int, bool], tuple[_Solution, ...]] = {}
+        self.known: dict[Key, tuple[Solution, ...]] = {}
+        self.solved: dict[tuple[int, int, bool], tuple[Solution, ...]] = {}
         self.reductions: dict[Path, dict[str, tuple[Reduction, frozenset[Path]]]] = {}
         self.moving = _moving(region)
         self.odd = dict[Path, bool]()
@@ -231,7 +220,7 @@ class _Search:
         self,
         x: _Use,
         y: _Use,
-        solutions: Sequence[_Solution],
+        solutions: Sequence[Solution],
         out: dict[Key, Dependence],
         *,
         within: bool,
@@ -309,7 +298,7 @@ class _Search:
                 return distance
         return (*distance[:level], 1, *distance[level + 1 :])
 
-    def _solved(self, a: _Use, b: _Use) -> tuple[_Solution, ...]:
+    def _solved(self, a: _Use, b: _Use) -> tuple[Solution, ...]:
         """The rows of a pair; pairs of accesses that mean the same are one question, and so are
         those whose subscripts differ by the same."""
         forward = a.n < b.n and not exclusive(a.instance.path, b.instance.path)
@@ -324,11 +313,11 @@ class _Search:
             self.solved[kinds] = found
         return found
 
-    def _solve(self, pair: Pair, *, forward: bool) -> Iterator[_Solution]:
+    def _solve(self, pair: Pair, *, forward: bool) -> Iterator[Solution]:
         found: dict[Pattern, tuple[Row, Witness | None]] = {}
         if pair.combinations > MAX_SYSTEMS:
-            for row in _anything(len(pair.loops), len(pair.private), forward=forward):
-                yield _solution(row, pair.loops)
+            for row in any_direction(len(pair.loops), len(pair.private), forward=forward):
+                yield solution_of(row, pair.loops)
             return
         for conj in pair.systems():
             refined = Refinement(conj, pair.steps)
@@ -337,11 +326,11 @@ class _Search:
                 old, known = found.get(row.pattern, (None, None))
                 occurs, point = (True, known) if known else pair.witness(conj, refined, row.pattern)
                 if occurs:
-                    found[row.pattern] = (_joined(old or row, row), point)
+                    found[row.pattern] = (joined_rows(old or row, row), point)
         for row, point in found.values():
             computed = self.region.unproven(sorted(point.params)) if point else []
             computed += sorted(point.beyond(self.region.names.types)) if point else []
-            yield _solution(row, pair.loops, point, tuple(computed))
+            yield solution_of(row, pair.loops, point, tuple(computed))
 
 
 def _moving(where: Region) -> frozenset[str]:
@@ -376,32 +365,3 @@ def _doubt(ends: Iterable[tuple[Instance, Access]], computed: Sequence[str], *, 
     if computed:
         return f"which values {', '.join(computed)} may have is not known"
     return "no sizes were found for which both iterations stay inside their arrays"
-
-
-def _iterations(distance: Distance, loops: Sequence[Loop]) -> Distance:
-    """How far the loop variables are apart, as a number of iterations."""
-    return tuple(
-        d if not d else d // x.step if x.sign and d % x.step == 0 else None
-        for d, x in zip(distance, loops)
-    )
-
-
-def _joined(a: Row, b: Row) -> Row:
-    """One row for the same pattern of two systems."""
-    same = (x if x == y else None for x, y in zip(a.distance, b.distance))
-    return Row(a.pattern, tuple(same), a.tight or b.tight)
-
-
-def _solution(
-    row: Row, loops: Sequence[Loop], point: Witness | None = None, computed: tuple[str, ...] = ()
-) -> _Solution:
-    level = next((n for n, d in enumerate(row.pattern) if d != "="), None)
-    return _Solution(row, _iterations(row.distance, loops), level, point, computed)
-
-
-def _anything(n: int, private: int, *, forward: bool) -> list[Row]:
-    """Every direction a pair with `n` common loops can have, none of them proven; iterations of the
-    outer `private` ones have objects of their own."""
-    levels = range(private, n)
-    rows = [Row((*SAME * k, "<", *OPEN * (n - k - 1)), (None,) * n, False) for k in levels]
-    return [*rows, Row(SAME * n, (0,) * n, False)] if forward else rows

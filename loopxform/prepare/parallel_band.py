@@ -17,27 +17,12 @@ from loopxform.analysis.verdict import LoopVerdict, judge
 from loopxform.errors import UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
-from loopxform.ir.nodes import Assign, Decl, For, Function, If, Load, Opaque, Return, Stmt
-from loopxform.ir.routines import UNWRITTEN, unwritten
+from loopxform.ir.nodes import Decl, For, Function, If, Opaque, Stmt
 from loopxform.ir.types import Space
-from loopxform.ir.visit import (
-    LoopSite,
-    Path,
-    at,
-    counters,
-    declared,
-    loads,
-    names,
-    perfect_nest,
-    reads,
-    replace_at,
-    resolve,
-    stmt_exprs,
-    walk,
-    writes,
-)
+from loopxform.ir.visit import Path, at, declared, names, perfect_nest, resolve, walk
 from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.numbering import renumbered
+from loopxform.prepare.only_nest import only_nest
 from loopxform.prepare.perfect_nest import (
     FEW,
     distributed,
@@ -48,6 +33,7 @@ from loopxform.prepare.perfect_nest import (
     told_apart,
     undeclared,
 )
+from loopxform.prepare.private_storage import with_private_storage
 from loopxform.prepare.same_stores import stored_alike
 from loopxform.records import record
 from loopxform.transforms import (
@@ -59,10 +45,8 @@ from loopxform.transforms import (
     Interchange,
     Normalise,
     Parallelise,
-    Privatise,
     Rematerialise,
     Reverse,
-    Scalarise,
     UnitLoop,
 )
 from loopxform.transforms.edges.bounds import trip_count
@@ -110,49 +94,6 @@ class Nest:
     def innermost(self) -> For:
         """The innermost parallel loop, whose body is code1 redomap code2."""
         return perfect_nest(self.outermost)[len(self.parallel) - 1]
-
-
-def only_nest(fn: Function) -> LoopSite:
-    """The one loop nest of the function. Raises UnsupportedC for anything that is not modelled,
-    for no nest, and for statements around it that a kernel cannot replace."""
-    for _, s in walk(fn.body):
-        if isinstance(s, Opaque):
-            raise UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
-    if (why := unwritten(fn)) is not None:
-        raise UnsupportedC(why[0], loc=why[1], code="LX012", help=UNWRITTEN)
-    nests = [(n, s) for n, s in enumerate(fn.body) if isinstance(s, For)]
-    inside = next((s for _, s in walk(fn.body) if isinstance(s, For)), None)
-    if not nests and inside is not None:
-        raise UnsupportedC(
-            f"the loop nest of '{fn.name}' is inside an if",
-            loc=inside.origin.loc,
-            code="LX060",
-            help="move the nest into a function of its own and call that in the if; a loop without "
-            "iterations needs no if",
-        )
-    if not nests:
-        raise UnsupportedC(
-            f"function '{fn.name}' has no loop nest",
-            loc=fn.origin.loc,
-            code="LX060",
-            help="name another function: --function NAME, or file[NAME] in Python",
-        )
-    others = [s for s in fn.body if not isinstance(s, Decl) and not _ends(s)]
-    extra = next((s for s in others if s is not nests[0][1]), None)
-    if extra is not None:
-        kind = "a second loop nest" if isinstance(extra, For) else "a statement outside the nest"
-        raise UnsupportedC(
-            f"function '{fn.name}' has {kind}",
-            loc=extra.origin.loc,
-            code="LX061",
-            help="move the nest into a function of its own, or use loopxform offload",
-        )
-    return LoopSite((nests[0][0],), nests[0][1])
-
-
-def _ends(s: Stmt) -> bool:
-    """A `return;` at the end, which says nothing."""
-    return isinstance(s, Return) and s.value is None
 
 
 def prepare(
@@ -241,7 +182,7 @@ def prepare_at(
         raise _not_parallel(derivation.function, [verdicts[loop.var] for loop in chain])
     wanted = wanted if every else _worth_spreading(chain, wanted)
     needed = frozenset(name for v in wanted for name in verdicts[v].shared)
-    derivation = _private_storage(derivation, path, wanted, needed, apart=apart)
+    derivation = with_private_storage(derivation, path, wanted, needed, apart=apart)
     for var in wanted:
         derivation = upwards(_forall(derivation, var), var)
     for n in range(len(wanted)):
@@ -358,41 +299,6 @@ def _parallel_outwards(derivation: Derivation, path: tuple[int, ...]) -> Derivat
     return derivation
 
 
-def _private_storage(
-    derivation: Derivation,
-    path: Path,
-    parallel: list[str],
-    needed: frozenset[str],
-    *,
-    apart: bool,
-) -> Derivation:
-    """Declares inside the innermost parallel loop what each iteration writes for itself: scalars,
-    and the arrays among those that are `needed`. An array that has no fixed size gets an element
-    for each iteration, if `apart`."""
-    innermost, fn = parallel[-1], derivation.function
-    chain = perfect_nest(_loop(fn, path))
-    body = chain[len(parallel) - 1].body
-    beside = replace_at(fn, path, ()).body
-    outside = declared(beside)
-    used = (writes(body) | reads(body)) - counters(fn)
-    for name in (n for n in outside if n in used):
-        private = Privatise(name, innermost)
-        shared = name in reads(beside) | writes(beside) and private.check(derivation.function)
-        if shared or (outside[name].shape and name not in needed):
-            continue
-        derivation = derivation.then(private)
-        if apart and any(value_of(d) is None for d in outside[name].shape):
-            derivation = derivation.then(Expand(name, tuple(parallel)))
-    arrays = {p.name for p in fn.objects if p.array} | {n for n, s in outside.items() if s.shape}
-    for array in _accumulated(body, arrays):
-        step = Scalarise(array, innermost)
-        while array in _accumulated(body, arrays) and not step.check(derivation.function):
-            derivation = derivation.then(step)
-            (site,) = resolve(derivation.function, innermost)
-            body = site.loop.body
-    return derivation
-
-
 def with_own_elements(nest: Nest) -> Nest:
     """Arrays that an iteration declares and that have no fixed size get an element for each, where
     that is legal."""
@@ -403,31 +309,6 @@ def with_own_elements(nest: Nest) -> Nest:
         if is_open and not step.check(derivation.function):
             derivation = derivation.then(step)
     return nest.of(derivation)
-
-
-def _accumulated(body: tuple[object, ...], arrays: set[str]) -> list[str]:
-    """Those of the arrays that a loop inside the body both reads and writes."""
-    out: dict[str, None] = {}
-    for s in body:
-        if not isinstance(s, For):
-            continue
-        for _, inner in walk(s.body):
-            if isinstance(inner, Assign) and isinstance(inner.target, Load) and not inner.atomic:
-                array = inner.target.array
-                read = {x.array for e in stmt_exprs(inner)[1:] for x in loads(e)}
-                if array in arrays and (inner.op or array in read):
-                    out[array] = None
-    return list(out)
-
-
-def _not_judged(loop: For) -> UnsupportedC:
-    """A loop in the place of a call is judged where the function that is called is defined."""
-    return UnsupportedC(
-        f"the loop over '{loop.var}' stands in the place of a call",
-        loc=loop.origin.loc,
-        code="LX062",
-        help="write the loop in this function",
-    )
 
 
 def _not_parallel(fn: Function, verdicts: list[LoopVerdict]) -> UnsupportedC:

@@ -18,28 +18,14 @@ from functools import partial
 
 from loopxform.errors import LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.nodes import Decl, For, Function
-from loopxform.ir.visit import (
-    Path,
-    declared,
-    resolve,
-)
-from loopxform.prepare.parallel_band import (
-    Nest,
-    only_nest,
-    prepare_at,
-    sequential,
-    with_own_elements,
-)
+from loopxform.ir.visit import Path, declared, resolve
+from loopxform.prepare.only_nest import only_nest
+from loopxform.prepare.parallel_band import Nest, prepare_at, sequential, with_own_elements
 from loopxform.recipes.bounded_arrays import bounded_arrays, longest
 from loopxform.recipes.coalesced import coalesced
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.group_versions import versions_of
-from loopxform.recipes.grouped_nest import (
-    IN_LOCAL_MEMORY,
-    IN_STEP,
-    Grouped,
-    counted,
-)
+from loopxform.recipes.grouped_nest import IN_LOCAL_MEMORY, IN_STEP, Grouped, counted
 from loopxform.recipes.in_step import (
     in_local_memory,
     left_loops,

@@ -90,7 +90,7 @@ def one_nest(
         problem = done.message if strict else done.obstacles[0].message
         refused = (*refused, (choice.recipe, done.message))
     if strict:
-        help = "leave out the recipe: the nest is mapped with one work-item per iteration"
+        help = "leave out the recipe: one that fits is taken, or one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
     (plain,), _ = choices(nest, "naive", limits, kept=kept)
     done = _copied(plain, lambda c: _apply(nest, c, given, limits, options, reason=problem))

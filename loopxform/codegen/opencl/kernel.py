@@ -22,27 +22,16 @@ from loopxform.codegen.opencl.barriers import (
 from loopxform.codegen.opencl.barriers_outside_conditions import once_inside
 from loopxform.codegen.opencl.cooperative_copy import plan_copy
 from loopxform.codegen.opencl.launch import ThreadLoop
-from loopxform.codegen.opencl.look_back import link_lines, turn_lines, turn_of
-from loopxform.codegen.opencl.register_pipeline import PreloadWriter
+from loopxform.codegen.opencl.look_back import link_lines, turn_lines
+from loopxform.codegen.opencl.places import PlaceWriter
 from loopxform.codegen.opencl.software_pipeline import HIDE, Ahead, AsynchronousAhead
 from loopxform.codegen.opencl.work_item import indented
 from loopxform.errors import EmitError
-from loopxform.ir.affine import poly, value_of
-from loopxform.ir.nodes import (
-    Assign,
-    Bin,
-    Const,
-    Copy,
-    Decl,
-    Expr,
-    For,
-    If,
-    Stmt,
-    Var,
-)
+from loopxform.ir.affine import value_of
+from loopxform.ir.nodes import Assign, Bin, Const, Copy, Decl, Expr, For, If, Stmt, Var
 from loopxform.ir.types import Space
 from loopxform.ir.visit import bodies, in_body_of, loads, names, walk, writes
-from loopxform.transforms.edges.bounds import conjunction, trip_count
+from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.latency.register_pipeline import computed
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
@@ -52,10 +41,9 @@ WORD = 4
 
 
 @dataclass
-class KernelWriter(PreloadWriter):
+class KernelWriter(PlaceWriter):
     """Writes the statements of one kernel."""
 
-    _hoisted: dict[str, object] = field(default_factory=dict)
     _written: frozenset[str] = frozenset()
     _covered: frozenset[int] = frozenset()
     _fences: Fences = field(init=False)
@@ -100,74 +88,6 @@ class KernelWriter(PreloadWriter):
         """Whether a statement runs what it holds in some work-items only."""
         found = (t for t in self.mapping.threads if t.loop is s)
         return isinstance(s, If) or any(self._conditions(t) for t in found)
-
-    def _group_offset(self, loop: For) -> str:
-        kind = self.dialect.counter_type(loop.type)
-        number = self._group_number(loop, kind)
-        step = self._text(loop.step, 13)
-        text = number + ("" if value_of(loop.step) == 1 else f" * {_wrap(step)}")
-        if poly(loop.lo).constant != 0:
-            text = f"{self._text(loop.lo, 12)} + {text}"
-        return f"const {kind} {self.dialect.name(loop.var)} = {text};"
-
-    def _bands(self) -> list[str]:
-        """Where a group stands in its band: bands are walked column by column."""
-        own, rows = self.own, self.mapping.bands
-        if not rows:
-            return []
-        band = f"({rows} * get_num_groups(0))"
-        return [
-            f"const size_t {own.number} = get_group_id(1) * get_num_groups(0) + get_group_id(0);",
-            f"const size_t {own.first} = {own.number} / {band} * {rows};",
-            f"const size_t {own.rows} = min(get_num_groups(1) - {own.first}, (size_t){rows});",
-        ]
-
-    def _group_id(self, dimension: int) -> str:
-        """The number of the group along a dimension."""
-        own, rows = self.own, self.mapping.bands
-        if not rows or dimension == 2:
-            return f"get_group_id({dimension})"
-        place = f"{own.number} % ({rows} * get_num_groups(0))"
-        text = f"{place} / {own.rows}" if dimension == 0 else f"{own.first} + {place} % {own.rows}"
-        return f"({text})"
-
-    def _group_number(self, loop: For, kind: str) -> str:
-        """Which iteration of a loop over groups this is: its part of the number of the group,
-        where several loops share a dimension."""
-        assert loop.level is not None
-        if loop.chained:
-            return turn_of(_link(loop), self.dialect)
-        text = self._group_id(loop.level.dimension)
-        shared = [x for x in self.mapping.grid if x.level == loop.level]
-        place = next(n for n, x in enumerate(shared) if x is loop)
-        if value_of(trip_count(loop)) == 1 and len(shared) > 1:
-            return "0"
-        counts = [trip_count(x) for x in shared]
-        faster = [f"({self._text(c)})" for c in counts[place + 1 :] if value_of(c) != 1]
-        if faster:
-            text = f"{text} / {' / '.join(faster)}"
-        if any(value_of(c) != 1 for c in counts[:place]):
-            text = f"{text} % ({self._text(trip_count(loop))})"
-        return f"({kind})({text})" if len(shared) > 1 else f"({kind}){text}"
-
-    def _thread_offsets(self) -> Iterator[str]:
-        """Thread loops that run over the same values everywhere are computed once."""
-        by_var: dict[str, list[ThreadLoop]] = {}
-        for t in self.mapping.threads:
-            by_var.setdefault(t.loop.var, []).append(t)
-        outside = {loop.var for loop in self.mapping.grid}
-        for var, found in by_var.items():
-            values = {poly(t.value(self.own.local_ids[t.dimension])) for t in found}
-            local = {n for t in found for n in names(t.loop.lo)} - outside
-            moving = {s.loop.var for s in found} | _loop_vars(found) & local
-            if len(values) == 1 and not moving & local:
-                self._hoisted[var] = True
-                yield self._thread_offset(found[0])
-
-    def _thread_offset(self, t: ThreadLoop) -> str:
-        kind = self.dialect.counter_type(t.loop.type)
-        value = self._text(t.value(self.own.local_ids[t.dimension]))
-        return f"const {kind} {self.dialect.name(t.loop.var)} = {value};"
 
     # ------------------------------------------------------------ the whole group
 
@@ -416,21 +336,5 @@ def _is_grid(s: Stmt) -> bool:
     return isinstance(s, For) and s.level is not None and s.level.kind == "grid"
 
 
-def _link(chunks: For) -> For:
-    """What looks back in a loop over chunks. Raises EmitError."""
-    for s in chunks.body:
-        if isinstance(s, For) and s.look_back:
-            return s
-    raise EmitError(f"the loop over '{chunks.var}' passes values on, and does not look back")
-
-
-def _loop_vars(found: list[ThreadLoop]) -> set[str]:
-    return {n for t in found for n in names(t.loop.lo)}
-
-
 def _declares(body: tuple[Stmt, ...]) -> bool:
     return any(isinstance(s, Decl) for s in body)
-
-
-def _wrap(text: str) -> str:
-    return f"({text})" if "*" in text else text

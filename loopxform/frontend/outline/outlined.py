@@ -13,7 +13,7 @@ it belongs to them. Elements that decide how often loops run are numbers too (`e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any, TypeGuard, cast
@@ -27,11 +27,12 @@ from loopxform.frontend.names.liveness import Liveness, Use, sequence
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.outline.elements import Element, FixedElements
 from loopxform.frontend.outline.first_values import begins_with, is_literal
+from loopxform.frontend.outline.new_nodes import NewNodes, copied, parameter, rename
 from loopxform.frontend.outline.own_constants import own_constants, with_numbers
 from loopxform.frontend.outline.removable import marks_scop, require_whole
 from loopxform.frontend.outline.returning import Returning
 from loopxform.frontend.outline.untouched import differ, is_pure, never
-from loopxform.frontend.syntax.tree import clone, every, replace_children
+from loopxform.frontend.syntax.tree import clone, every
 from loopxform.records import record
 
 
@@ -99,7 +100,7 @@ class _Outlining:
         self.variables, self.globals = variables, globals
         self.addresses, self.elements = addresses, elements
         self.inside = [x for n in region for x in every(n)]
-        self.coord = region[0].coord
+        self.new = NewNodes(region[0].coord)
         self.taken = set(variables.names)
         self.constants = own_constants(function, globals)
         self.numbers: list[c_ast.Decl] = []
@@ -123,11 +124,11 @@ class _Outlining:
         for d in numbers:
             self._file_number(d, is_scratch=own[d.name])
         self._sizes(used)
-        body = self._node(c_ast.Compound, block_items=self._copies())
-        body = self._node(c_ast.Compound, block_items=[*self.before, body, *self.after])
+        body = self.new.node(c_ast.Compound, block_items=self._copies())
+        body = self.new.node(c_ast.Compound, block_items=[*self.before, body, *self.after])
         params = [*self.numbers, *self.others]
         arguments = tuple(self.arguments[id(p)] for p in params)
-        node = self._function(params, body)
+        node = self.new.function(self.name, params, body)
         with_numbers(node, self.constants)
         called = self.called | {name: text for text, name in self.read.items()}
         return Outlined(node, arguments, bool(self.read or numbers), bool(numbers), called)
@@ -159,7 +160,7 @@ class _Outlining:
         local = is_scratch and use is not Use.READ
         names = Liveness(self.function.body, lambda x: d.name if means(x) else None)
         if local and not names.after(self.whole, d.name):
-            self.before.append(self._param(d))
+            self.before.append(parameter(d))
         else:
             self._result(d, given=use is not Use.SET)
 
@@ -180,9 +181,9 @@ class _Outlining:
             return
         name = self._fresh("_".join([e.array, *map(str, e.subscripts)]))
         self.read[e.text] = name
-        param = self._param(e.declared)
+        param = parameter(e.declared)
         param.name, param.type = name, clone(e.type)
-        _rename(param.type, name)
+        rename(param.type, name)
         self._pass(self.numbers, param, e.argument)
 
     def _variable(self, d: c_ast.Decl) -> None:
@@ -201,15 +202,15 @@ class _Outlining:
             case kind:
                 if kind == "pointer" and self._is_reached(d, is_set=self._sets(d)):
                     raise self._not(f"the address of '{d.name}' is taken", "leave it alone")
-                self._pass(self.others, self._param(d), self._first(d))
+                self._pass(self.others, parameter(d), self._first(d))
 
     def _first(self, d: c_ast.Decl) -> str:
         """Where an array is passed from. One that is counted from 1 (`a -= 1 + a_dim1`) has its
         first column there, and the pointer is set back: rows of it hold what columns there are."""
         if not self._counts_from_one(d):
             return str(d.name)
-        one = self._node(c_ast.Constant, type="int", value="1")
-        back = self._node(c_ast.Assignment, op="-=", lvalue=self._id(d.name), rvalue=one)
+        one = self.new.node(c_ast.Constant, type="int", value="1")
+        back = self.new.node(c_ast.Assignment, op="-=", lvalue=self.new.name(d.name), rvalue=one)
         self.before.append(back)
         self.called[d.name] = d.name
         return f"&{d.name}[1]"
@@ -223,7 +224,7 @@ class _Outlining:
 
     def _number(self, d: c_ast.Decl) -> None:
         if self._is_constant(d):
-            local = self._param(d)
+            local = parameter(d)
             local.init = clone(cast(c_ast.Node, d.init))
             self.before.append(local)
             return
@@ -238,9 +239,9 @@ class _Outlining:
                 raise self._not(f"'{d.name}' is a register variable", "drop 'register'")
             self._result(d, given=use is not Use.SET)
         elif use is Use.READ:
-            self._pass(self.numbers, self._param(d), d.name)
+            self._pass(self.numbers, parameter(d), d.name)
         else:
-            self.before.append(self._param(d))
+            self.before.append(parameter(d))
 
     def _is_constant(self, d: c_ast.Decl) -> bool:
         """Whether a number has the value that it is declared with, a literal, all the time."""
@@ -250,39 +251,27 @@ class _Outlining:
     def _result(self, d: c_ast.Decl, *, given: bool) -> None:
         """A number that comes back through a pointer."""
         pointer = self._fresh(f"{d.name}_out")
-        place = self._node(c_ast.UnaryOp, op="*", expr=self._id(pointer))
-        local = self._param(d)
+        place = self.new.pointed(pointer)
+        local = parameter(d)
         known = begins_with(d, self.whole, self.function, self.variables)
         local.init = (clone(known) if known else place) if given else None
         self.before.append(local)
-        self.after.append(
-            self._node(c_ast.Assignment, op="=", lvalue=clone(place), rvalue=self._id(d.name))
-        )
+        value = self.new.name(d.name)
+        back = self.new.node(c_ast.Assignment, op="=", lvalue=clone(place), rvalue=value)
+        self.after.append(back)
         counts = self.returns is not None and d is self.returns.counter
         argument = self.returns.argument if self.returns and counts else f"&{d.name}"
-        self._pass(self.others, self._address(d, pointer), argument)
+        self._pass(self.others, self.new.pointer(d, pointer), argument)
 
     def _struct(self, d: c_ast.Decl) -> None:
         """A struct is the same object there, whoever else has its address."""
         pointer = self._fresh(f"{d.name}_at")
         self.structs[id(d)] = pointer
-        self._pass(self.others, self._address(d, pointer), f"&{d.name}")
-
-    def _address(self, d: c_ast.Decl, name: str) -> c_ast.Decl:
-        out = self._param(d)
-        _rename(out.type, name)
-        out.name = name
-        out.type = self._node(c_ast.PtrDecl, quals=[], type=out.type)
-        return out
+        self._pass(self.others, self.new.pointer(d, pointer), f"&{d.name}")
 
     def _pass(self, params: list[c_ast.Decl], param: c_ast.Decl, argument: str) -> None:
         params.append(param)
         self.arguments[id(param)] = argument
-
-    def _param(self, d: c_ast.Decl) -> c_ast.Decl:
-        out = cast(c_ast.Decl, clone(d))
-        out.init, out.storage, out.funcspec, out.bitsize = None, [], [], None
-        return out
 
     def _sizes(self, used: Sequence[c_ast.Decl]) -> None:
         """The variables in the sizes of arrays, which are what they were at the declarations; the
@@ -298,7 +287,7 @@ class _Outlining:
                     self._measure(d, level, cast(c_ast.Node, dim))
         order = self.variables.order
         for size in sorted(list(known.values())[len(used) :], key=lambda d: order[id(d)]):
-            self._pass(self.numbers, self._param(size), size.name)
+            self._pass(self.numbers, parameter(size), size.name)
 
     def _dims(self, d: c_ast.Decl) -> Iterator[c_ast.Node | None]:
         t = d.type
@@ -316,11 +305,8 @@ class _Outlining:
             return
         name = self._fresh(f"{d.name}_size")
         self.measured[id(dim)] = name
-        t.dim = self._id(name)
-        long = self._node(c_ast.IdentifierType, names=["long"])
-        kind = self._node(c_ast.TypeDecl, declname=name, quals=[], align=None, type=long)
-        empty: dict[str, Any] = {n: [] for n in ("quals", "align", "storage", "funcspec")}
-        param = self._node(c_ast.Decl, name=name, type=kind, init=None, bitsize=None, **empty)
+        t.dim = self.new.name(name)
+        param = self.new.declaration(name, self.new.plain("long", name))
         place = d.name + "[0]" * level
         self._pass(self.numbers, param, f"sizeof {place} / sizeof {place}[0]")
 
@@ -354,23 +340,6 @@ class _Outlining:
 
     # ------------------------------------------------------------ nodes
 
-    def _function(self, params: list[c_ast.Decl], body: c_ast.Node) -> c_ast.FuncDef:
-        void = self._node(c_ast.IdentifierType, names=["void"])
-        returned = self._node(c_ast.TypeDecl, declname=self.name, quals=[], align=None, type=void)
-        given = self._node(c_ast.ParamList, params=params) if params else self._nothing()
-        t = self._node(c_ast.FuncDecl, args=given, type=returned)
-        empty: dict[str, Any] = {n: [] for n in ("quals", "align", "storage", "funcspec")}
-        decl = self._node(c_ast.Decl, name=self.name, type=t, init=None, bitsize=None, **empty)
-        return cast(
-            c_ast.FuncDef, self._node(c_ast.FuncDef, decl=decl, param_decls=None, body=body)
-        )
-
-    def _nothing(self) -> Any:
-        void = self._node(c_ast.IdentifierType, names=["void"])
-        t = self._node(c_ast.TypeDecl, declname=None, quals=[], align=None, type=void)
-        only = self._node(c_ast.Typename, name=None, quals=[], align=None, type=t)
-        return self._node(c_ast.ParamList, params=[only])
-
     def _copies(self) -> list[c_ast.Node]:
         return [self._copy(n) for n in self.region if not marks_scop(n)]
 
@@ -382,10 +351,10 @@ class _Outlining:
 
         def change(x: c_ast.Node) -> c_ast.Node | None:
             if id(x) in self.elements:
-                return cast(c_ast.Node, self._id(self.read[self.elements[id(x)].text]))
-            return self._through(through[id(x)]) if id(x) in through else self._size(x)
+                return cast(c_ast.Node, self.new.name(self.read[self.elements[id(x)].text]))
+            return self.new.pointed(through[id(x)]) if id(x) in through else self._size(x)
 
-        out = _copied(node, change)
+        out = copied(node, change)
         for x in every(out):
             if isinstance(x, c_ast.Compound):
                 x.block_items = [s for s in x.block_items or () if not marks_scop(s)]
@@ -409,22 +378,13 @@ class _Outlining:
         if len(sizes) < depth or None in sizes or not isinstance(t, c_ast.TypeDecl):
             return None
         size = cast(Any, clone(x))
-        size.expr = self._node(c_ast.Typename, name=None, quals=[], align=None, type=clone(t))
+        size.expr = self.new.node(c_ast.Typename, name=None, quals=[], align=None, type=clone(t))
         size.expr.type.declname = None
         for dim in sizes[depth:]:
             known = self.measured.get(id(dim))
-            left = clone(dim) if known is None else self._id(known)
-            size = self._node(c_ast.BinaryOp, op="*", left=left, right=size)
+            left = clone(dim) if known is None else self.new.name(known)
+            size = self.new.node(c_ast.BinaryOp, op="*", left=left, right=size)
         return cast(c_ast.Node, size)
-
-    def _through(self, pointer: str) -> Any:
-        return self._node(c_ast.UnaryOp, op="*", expr=self._id(pointer))
-
-    def _id(self, name: str) -> Any:
-        return self._node(c_ast.ID, name=name)
-
-    def _node(self, kind: Callable[..., Any], **parts: Any) -> Any:
-        return kind(**parts, coord=self.coord)
 
     def _fresh(self, name: str) -> str:
         while name in self.taken or name in self.globals:
@@ -434,24 +394,3 @@ class _Outlining:
 
     def _not(self, reason: str, help: str) -> NotModelled:
         return NotModelled("LX015", reason, help, self.region[0])
-
-
-def _copied(node: c_ast.Node, change: Callable[[c_ast.Node], c_ast.Node | None]) -> c_ast.Node:
-    """A copy in which some names are something else: `(*p).x` is written `p->x`."""
-    pairs = dict(zip(map(id, every(out := clone(node))), every(node)))
-
-    def renewed(x: c_ast.Node) -> c_ast.Node:
-        if (other := change(pairs[id(x)])) is not None:
-            return other
-        replace_children(x, renewed)
-        if isinstance(x, c_ast.StructRef) and x.type == "." and isinstance(x.name, c_ast.UnaryOp):
-            x.name, x.type = x.name.expr, "->"
-        return x
-
-    return renewed(out)
-
-
-def _rename(t: c_ast.Node, name: str) -> None:
-    while not isinstance(t, c_ast.TypeDecl):
-        t = cast(Any, t).type
-    t.declname = name

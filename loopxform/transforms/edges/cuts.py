@@ -17,10 +17,11 @@ def drop_cuts(fn: Function, within: Path) -> Function:
     """`fn` without the operands of min, inside the statement at `within`, that another operand is
     proven never to exceed: in bounds of loops and in subscripts. A loop over work-items keeps the
     operand that gives it a fixed number of these."""
-    for path, found in reversed(list(walk(fn.body))):
+    asked = fn
+    for path, found in reversed(list(walk(asked.body))):
         if path[: len(within)] == within and any(map(_has_min, stmt_exprs(found))):
             s = at(fn, path)
-            new = map_stmt_exprs(s, partial(_without_min, fn, path))
+            new = map_stmt_exprs(s, partial(_without_min, asked, path))
             if new != s and not _loses_items(s, new):
                 fn = replace_at(fn, path, (map_stmt_exprs(new, _tidy),))
     return fn

@@ -32,12 +32,12 @@ from loopxform.transforms.overlapped.block_places import (
 from loopxform.transforms.overlapped.block_regions import Region
 from loopxform.transforms.overlapped.block_stages import Along, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
-from loopxform.transforms.overlapped.kernel_parts import Names
+from loopxform.transforms.overlapped.kernel_parts import CoordinateLoops, Names
 from loopxform.transforms.overlapped.stages import Field, values_at
 
 
 @dataclass
-class BlockKernel:
+class BlockKernel(CoordinateLoops):
     """Builds the nest: tiles of `sizes` elements of the reference, groups of `items`; `types` are
     those of the elements, `coordinate` is that of coordinates."""
 
@@ -95,21 +95,6 @@ class BlockKernel:
             width = simplify(Bin("-", hi, lo))
             tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
         return [Bin("<", Const(1), WARP), Bin("<=", Const(groups), simplify(tiles))]
-
-    def _loop(
-        self, var: str, lo: Expr, hi: Expr, step: int, body: tuple[Stmt, ...], level: Level | None
-    ) -> For:
-        return For(
-            var,
-            lo,
-            hi,
-            Const(step),
-            body,
-            parallel=level is not None,
-            level=level,
-            type=self.coordinate,
-            origin=self.origin,
-        )
 
     # ------------------------------------------------------------ a group
 

@@ -23,13 +23,20 @@ from loopxform.ir.types import Level, Scalar, Space
 from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import covers, greatest, inside, least, moved
-from loopxform.transforms.overlapped.kernel_parts import BoxShape, Memory, Names, Store, shifted
+from loopxform.transforms.overlapped.kernel_parts import (
+    BoxShape,
+    CoordinateLoops,
+    Memory,
+    Names,
+    Store,
+    shifted,
+)
 from loopxform.transforms.overlapped.stages import Box, Field, Stage, value_at
 from loopxform.transforms.overlapped.streaming import Stream, Version
 
 
 @dataclass
-class BoxedKernel:
+class BoxedKernel(CoordinateLoops):
     """Builds the nest. `cover` are the elements that the tiles share, `coordinate` is the type of
     coordinates."""
 
@@ -77,27 +84,6 @@ class BoxedKernel:
         """What the work-items of a group do before they wait for each other."""
         items = Const(self.shape.items)
         return self._loop(self._item, Const(0), items, 1, tuple(body), Level("group", 0))
-
-    def _loop(
-        self,
-        var: str,
-        lo: Expr,
-        hi: Expr,
-        step: int,
-        body: tuple[Stmt, ...],
-        level: Level | None = None,
-    ) -> For:
-        return For(
-            var,
-            lo,
-            hi,
-            Const(step),
-            body,
-            parallel=level is not None,
-            level=level,
-            type=self.coordinate,
-            origin=self.origin,
-        )
 
     # ------------------------------------------------------------ boxes
 

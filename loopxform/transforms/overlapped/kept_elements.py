@@ -6,10 +6,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Load, Stmt, Var
-from loopxform.ir.types import Level, Scalar, Space
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, Load, Stmt, Var
+from loopxform.ir.types import Scalar, Space
 from loopxform.source import Origin
-from loopxform.transforms.overlapped.kernel_parts import Memory, Names, Shape, Store
+from loopxform.transforms.overlapped.kernel_parts import (
+    CoordinateLoops,
+    Memory,
+    Names,
+    Shape,
+    Store,
+)
 from loopxform.transforms.overlapped.local_rows import LocalRows, local_rows
 from loopxform.transforms.overlapped.partial_sums import PartialSum
 from loopxform.transforms.overlapped.stages import Box, Field
@@ -20,7 +26,7 @@ AHEAD = 2
 
 
 @dataclass
-class KeptElements:
+class KeptElements(CoordinateLoops):
     """Declares them, and has their names. `cover` are the elements that the groups share,
     `coordinate` is the type of coordinates."""
 
@@ -60,28 +66,6 @@ class KeptElements:
     def _numbers(self) -> range:
         """The elements of a work-item."""
         return range(self.shape.elements)
-
-    def _loop(
-        self,
-        var: str,
-        lo: Expr,
-        hi: Expr,
-        step: int,
-        body: tuple[Stmt, ...],
-        level: Level | None = None,
-    ) -> For:
-        parallel = level is not None
-        return For(
-            var,
-            lo,
-            hi,
-            Const(step),
-            body,
-            parallel=parallel,
-            level=level,
-            type=self.coordinate,
-            origin=self.origin,
-        )
 
     # ------------------------------------------------------------ storage
 

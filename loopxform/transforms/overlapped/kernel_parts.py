@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopxform.ir.nodes import Bin, Const, Expr, Load
-from loopxform.ir.types import Scalar
+from loopxform.ir.nodes import Bin, Const, Expr, For, Load, Stmt
+from loopxform.ir.types import Level, Scalar
 from loopxform.records import record
+from loopxform.source import Origin
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import inside
 from loopxform.transforms.overlapped.stages import Box, Field
@@ -26,6 +27,34 @@ class Names:
             name, n = f"{wanted}_{n}", n + 1
         self._used.add(name)
         return name
+
+
+class CoordinateLoops:
+    """Makes loops over coordinates."""
+
+    coordinate: Scalar
+    origin: Origin
+
+    def _loop(
+        self,
+        var: str,
+        lo: Expr,
+        hi: Expr,
+        step: int,
+        body: tuple[Stmt, ...],
+        level: Level | None = None,
+    ) -> For:
+        return For(
+            var,
+            lo,
+            hi,
+            Const(step),
+            body,
+            parallel=level is not None,
+            level=level,
+            type=self.coordinate,
+            origin=self.origin,
+        )
 
 
 @record

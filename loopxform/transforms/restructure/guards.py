@@ -73,17 +73,19 @@ def each_guarded(
 
 
 def drop_proven(fn: Function, within: Path) -> Function:
-    """`fn` without the conditions, inside the statement at `within`, that are proven to hold."""
-    for path, s in reversed(list(walk(fn.body))):
+    """`fn` without the conditions, inside the statement at `within`, that are proven to hold. What
+    holds does so without those that are dropped, too: one program is asked about all of them."""
+    asked = fn
+    for path, s in reversed(list(walk(asked.body))):
         if path[: len(within)] != within:
             continue
         if isinstance(s, If) and not s.orelse:
-            kept = [c for c in conjuncts(s.cond) if not always(fn, path, c)]
+            kept = [c for c in conjuncts(s.cond) if not always(asked, path, c)]
             if len(kept) < len(conjuncts(s.cond)):
                 new = (replace(s, cond=conjunction(kept)),) if kept else s.then
                 fn = replace_at(fn, path, new)
         elif isinstance(s, Copy):
-            slices = tuple(unlimited(fn, path, x) for x in s.slices)
+            slices = tuple(unlimited(asked, path, x) for x in s.slices)
             past = any(x.limit is not None and not x.clamp for x in slices)
             fn = replace_at(fn, path, (replace(s, slices=slices, pad=s.pad if past else None),))
     return fn

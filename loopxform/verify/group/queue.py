@@ -16,9 +16,10 @@ from loopxform.runtime.device import DeviceInfo
 from loopxform.runtime.memory import Memory
 from loopxform.verify.group.buffers import Buffer
 from loopxform.verify.group.fault import ExecutionError, NotModelled, Place
+from loopxform.verify.group.kernel_code import KernelCode
 from loopxform.verify.group.memory import Now, Output, Private
 from loopxform.verify.group.parsing import parse
-from loopxform.verify.group.translation import KernelCode, Translation
+from loopxform.verify.group.translation import Translation
 from loopxform.verify.group.types import Type
 from loopxform.verify.group.work_items import Launch
 

@@ -16,6 +16,8 @@ from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS, shape_of
 from loopxform.records import record
 from loopxform.verify import memory as trees_memory
 from loopxform.verify.group.fault import ExecutionError, GroupFault, Item, Kind, Place
+from loopxform.verify.group.function_writer import FENCES
+from loopxform.verify.group.kernel_code import KernelCode
 from loopxform.verify.group.memory import EPOCHS, KERNELS, Now, Private, Shared
 from loopxform.verify.group.tile_products import (
     WARP,
@@ -24,7 +26,6 @@ from loopxform.verify.group.tile_products import (
     own_sums,
     own_words,
 )
-from loopxform.verify.group.translation import FENCES, KernelCode
 
 _LOCAL, _GLOBAL = FENCES["CLK_LOCAL_MEM_FENCE"], FENCES["CLK_GLOBAL_MEM_FENCE"]
 _PIECES = (4, 8, 16)
