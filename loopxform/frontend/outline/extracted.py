@@ -30,7 +30,7 @@ from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import changed
 from loopxform.frontend.outline.guards import Guards
 from loopxform.frontend.outline.kept_pointers import keeps_pointers
-from loopxform.frontend.outline.kept_structs import is_kept
+from loopxform.frontend.outline.kept_structs import is_kept, reads_pointer
 from loopxform.frontend.outline.owner import Owner, settings
 from loopxform.frontend.outline.removable import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
@@ -75,8 +75,13 @@ class _Extraction:
         """What may set something elsewhere in the function."""
         self.guards = Guards(owner.function.body, loop, owner.variables)
         body = owner.function.body
-        self.kept = {id(d) for d in self.used if is_kept(d, self.inside, body, self.types)}
-        """The structs that the loop only reads."""
+        self.kept = {
+            id(d)
+            for d in self.used
+            if is_kept(d, self.inside, body, self.types)
+            and (self._is_live(d) or reads_pointer(d, self.inside, self.types))
+        }
+        """The structs that the loop only reads, where they are more than numbers of its own."""
 
     @cached_property
     def keeps_pointers(self) -> bool:

@@ -36,14 +36,29 @@ def is_kept(
     return known <= {*_PLAIN, "struct"} and _is_read(d, list(inside), types)
 
 
+def reads_pointer(d: c_ast.Decl, inside: Iterable[c_ast.Node], types: ExpressionTypes) -> bool:
+    """Whether a loop reads a pointer in a struct, or hands it on."""
+    return any(
+        (_owner(x, types) is d and types.sort(x) == "pointer")
+        or (isinstance(x, c_ast.FuncCall) and _given(d, x, types) > 0)
+        for x in inside
+    )
+
+
+def _given(d: c_ast.Decl, call: c_ast.FuncCall, types: ExpressionTypes) -> int:
+    """How many arguments of a call are the struct itself."""
+    args = call.args.exprs if call.args is not None else []
+    return sum(types.variables.meant.get(id(a)) is d for a in args)
+
+
 def _is_read(d: c_ast.Decl, inside: list[c_ast.Node], types: ExpressionTypes) -> bool:
     """Whether all that a loop does to a struct is to read members, and to pass it by value."""
     uses = sum(types.variables.meant.get(id(x)) is d for x in inside)
     targets = {id(t) for x in inside if (t := changed(x)) is not None}
     reads = 0
     for x in inside:
-        if isinstance(x, c_ast.FuncCall) and x.args is not None:
-            reads += sum(types.variables.meant.get(id(a)) is d for a in x.args.exprs)
+        if isinstance(x, c_ast.FuncCall):
+            reads += _given(d, x, types)
         elif id(x) not in targets and _owner(x, types) is d:
             reads += types.sort(x) in _PLAIN
     return uses == reads
