@@ -20,7 +20,6 @@ _DIRECTIVE = re.compile(r"\W*loopxform\s+(data|enter|exit|update)\b")
 _NEVER = (
     c_ast.Goto,
     c_ast.Label,
-    c_ast.NamedInitializer,
     c_ast.CompoundLiteral,
 )
 

@@ -42,6 +42,9 @@ class Copier:
                 if node.args is not None:
                     replace_children(node.args, self._renamed)
                 return node
+            case c_ast.NamedInitializer():  # a member; what names an element is not read
+                node.expr = self._renamed(node.expr)
+                return node
             case c_ast.StructRef():
                 node.name = self._renamed(node.name)
                 return node

@@ -160,12 +160,12 @@ class SimpleStatements:
             raise NotModelled("LX015", reason, help, node)
         if t.base is not None and (t.is_scalar or symbol.is_modelled_array):
             return self._object(node, symbol, t.base)
+        if id(node) in self.table.copies:
+            return [*self._structs(node, symbol), *self._copies(node)]
         if symbol in self.owners and not any(isinstance(d, Pointer) for d in t.derived):
             parts = self._structs(node, symbol)
             help = "set its members one by one"
             why = NotModelled("LX015", f"the initialiser of a {t.spelling}", help, node)
-            if id(node) in self.table.copies:
-                return [*parts, *(s for a in self.table.copies[id(node)] for s in self._assign(a))]
             return parts if node.init is None else [*parts, self.opaque(why)]
         if node.init is None or self._is_bound(symbol, node.init):
             return []
@@ -173,6 +173,14 @@ class SimpleStatements:
             raise unknown_target(symbol, node)
         help = "use the array it points to, or make it a parameter"
         raise NotModelled("LX015", f"'{symbol.name}' has type {t}", help, node)
+
+    def _copies(self, node: c_ast.Decl) -> list[Stmt]:
+        """The copies of members that the initialiser of a struct stands for; what it declares is
+        there, whatever they come to."""
+        try:
+            return [s for a in self.table.copies[id(node)] for s in self._assign(a)]
+        except NotModelled as why:
+            return [self.odd(why, node)]
 
     def _is_bound(self, symbol: Symbol, value: c_ast.Node) -> bool:
         """Whether a pointer is only another name for the place `value`, so that nothing is done

@@ -26,6 +26,7 @@ from loopxform.frontend.desugar.externs import hoisted
 from loopxform.frontend.desugar.fresh_statics import with_fresh_statics
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.jumps import LOOPS
+from loopxform.frontend.desugar.literals import without_literals
 from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.pointer_induction import without_moves
 from loopxform.frontend.desugar.stepping import without_steps
@@ -230,6 +231,7 @@ def _plainer(
                 _as_written(node, scope)
                 prototyped(node)
                 without_builtins(node, defined)
+                without_literals(node, fresh[id(node)])
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
                 structure(node, names, fresh[id(node)], strides=scope.only_judged)

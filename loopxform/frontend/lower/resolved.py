@@ -12,6 +12,7 @@ from loopxform.frontend.lower.memory_calls import MemoryCalls, is_memory_call
 from loopxform.frontend.names.bindings import bind
 from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.null_checks import find_given
+from loopxform.frontend.names.own_structs import OwnStructs
 from loopxform.frontend.names.scopes import Resolver
 from loopxform.frontend.names.struct_pointers import as_numbers
 from loopxform.frontend.names.swapped_buffers import loosen
@@ -50,6 +51,7 @@ def _resolved(node: c_ast.FuncDef, scope: FileScope, places: Places) -> Resolved
         resolver.shadow_records()
     table = resolver.table
     table.indexed = frozenset(_indexed(body)) if scope.only_judged else frozenset()
+    resolver.own_structs = OwnStructs.of(body)
     resolver.visit(body)
     bind(table)
     loosen(table, body)

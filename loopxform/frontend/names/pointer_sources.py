@@ -29,12 +29,13 @@ Root: TypeAlias = tuple[str, object]
 is reached by, with the name of the member or `[]`."""
 
 _ALLOCATE = frozenset(["malloc", "calloc", "alloca", "aligned_alloc"])
-_COPY = frozenset(["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"])
+COPY = frozenset(["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"])
 
 
 class PointerSources:
     """The classes that assignments, declarations and calls among the nodes of a function make.
-    `own` are the functions that the file defines."""
+    `own` are the functions that the file defines, but for those that store no pointers (see
+    `pointer_keepers`)."""
 
     def __init__(
         self,
@@ -143,7 +144,7 @@ class PointerSources:
         """A function of the file, or one that copies memory, may make what its arguments lead to
         the same."""
         name = call.name.name if isinstance(call.name, c_ast.ID) else ""
-        if name not in self.own and name not in _COPY:
+        if name not in self.own and name not in COPY:
             return
         args = call.args.exprs if call.args is not None else []
         leading = [self._owners(a) for a in args if not self._is_flat(a)]

@@ -10,7 +10,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.names import is_of_file, shown, written
 from loopxform.frontend.lower.pointers import is_zero, rank_left
-from loopxform.frontend.lower.structs import copies
+from loopxform.frontend.lower.structs import copied_object, copies
 from loopxform.frontend.names.aliasing import Aliasing
 from loopxform.frontend.names.bases import addressed, base_symbol
 from loopxform.frontend.names.ctype import CType, Func, ctype, enum_key, enumeration
@@ -18,6 +18,7 @@ from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.library import keeps_no_address, leaves_variables
 from loopxform.frontend.names.lvalues import lvalue
 from loopxform.frontend.names.members import is_pointer_member, member, owner_of
+from loopxform.frontend.names.own_structs import OwnStructs
 from loopxform.frontend.names.symbols import (
     Kind,
     Setting,
@@ -46,6 +47,7 @@ class Resolver:
         self._globals: dict[str, Symbol] = {}
         self._place = 0
         self._units = [Unit()]
+        self.own_structs = OwnStructs()
         self.records = True
         """Whether the structs of the file are those that the names of structs stand for."""
 
@@ -166,11 +168,25 @@ class Resolver:
             return
         if (owner.kind != "local" or owner.is_pointer) and self._holds_pointer(owner.type.record):
             self.table.copies_pointers = True
-        made = copies(self._file.records, owner.type.record, target, value)
+        record = owner.type.record
+        seen = self.own_structs.seen_of(target) if owner.kind == "local" else None
+        given = copied_object(value, lambda place: self._is_struct(place, record))
+        if isinstance(given, c_ast.InitList) and not isinstance(node, c_ast.Decl):
+            return  # a literal may read what it is given to
+        made = copies(self._file.records, record, target, given, seen)
         if made is not None:
             for a in made:
                 self.visit(a)
             self.table.copies[id(node)] = made
+
+    def _is_struct(self, place: c_ast.Node, record: str) -> bool:
+        """Whether a place is one struct, or an element of an array of them."""
+        owner = owner_of(place, self.table, self.typedef)
+        return (
+            owner is not None
+            and owner.type.record == record
+            and not rank_left(place, self.table.of)
+        )
 
     def _holds_pointer(self, record: str) -> bool:
         fields = self._file.records.fields.get(record, {}).values()

@@ -30,6 +30,7 @@ from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import changed
 from loopxform.frontend.outline.guards import Guards
 from loopxform.frontend.outline.kept_pointers import keeps_pointers
+from loopxform.frontend.outline.kept_structs import is_kept, reads_pointer
 from loopxform.frontend.outline.owner import Owner, settings
 from loopxform.frontend.outline.removable import require_whole
 from loopxform.frontend.syntax.tree import below, clone, every
@@ -73,6 +74,14 @@ class _Extraction:
         self.outside = [x for x in owner.effects if id(x) not in within]
         """What may set something elsewhere in the function."""
         self.guards = Guards(owner.function.body, loop, owner.variables)
+        body = owner.function.body
+        self.kept = {
+            id(d)
+            for d in self.used
+            if is_kept(d, self.inside, body, self.types)
+            and (self._is_live(d) or reads_pointer(d, self.inside, self.types))
+        }
+        """The structs that the loop only reads, where they are more than numbers of its own."""
 
     @cached_property
     def keeps_pointers(self) -> bool:
@@ -118,7 +127,7 @@ class _Extraction:
         if id(d) in self.variables.params or kind in ("number", "pointer"):
             return kind != "number" or not self._escapes(d)
         if kind != "array":
-            return False
+            return id(d) in self.kept
         lost = self._is_live(d) and not self._is_table(d)
         return self._escapes(d) or self._holds_pointers(d) or lost
 
@@ -148,13 +157,15 @@ class _Extraction:
             if kind == "pointer" and self._is_kept(d):
                 continue
             odd = {"volatile", "_Atomic"} & set(d.quals) or {"static", "extern"} & set(d.storage)
-            if odd or kind == "function" or (kind == "struct" and self._is_live(d)):
+            lost = kind == "struct" and self._is_live(d) and id(d) not in self.kept
+            if odd or kind == "function" or lost:
                 raise self._not(f"'{d.name}' is not a plain variable")
             if self.variables.kind(d) == "pointer" and self._is_exposed(d):
                 raise self._not(f"the address of '{d.name}' is taken")
         pointers = [d for d in self.used if self.variables.kind(d) == "pointer"]
         set_here = [d for d in pointers if id(d) not in self.variables.params or self._sets(d)]
-        known = [d for d in self.used if self._escapes(d) and self.variables.kind(d) != "array"]
+        known = [d for d in self.used if self._escapes(d) and self.variables.kind(d) != "array"
+                 and id(d) not in self.kept]  # fmt: skip
         for pointer, d in product(set_here, known):
             if self._may_lead_to(pointer, d):
                 raise self._not(f"'{pointer.name}' may point to '{d.name}'")
@@ -193,7 +204,7 @@ class _Extraction:
         """Raises NotModelled where the function has two names of the loop lead into one array, and
         the loop writes there."""
         o = self.owner
-        sources = PointerSources(self.outside, o.variables, o.file, o.own)
+        sources = PointerSources(self.outside, o.variables, o.file, o.linking)
         names = dict(self._bases(sources))
         written = set(self._written(sources))
         for a, b in combinations(names, 2):

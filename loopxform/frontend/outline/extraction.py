@@ -19,6 +19,7 @@ from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.own_pointers import with_own_pointers
+from loopxform.frontend.names.pointer_keepers import PointerKeepers
 from loopxform.frontend.names.variables import Variables
 from loopxform.frontend.outline.extracted import Extracted, extracted
 from loopxform.frontend.outline.owner import Owner, settings
@@ -90,6 +91,7 @@ class _Extraction:
         self.types = FileTypes(self.ast.ext)
         functions = {x.decl.name: x for x in self.ast.ext if isinstance(x, c_ast.FuncDef)}
         self.own = frozenset(functions)
+        self.keepers = PointerKeepers(functions, self.types)
         self.strict = gnu.strict_aliasing(self.text, self.flags)
         self.sets = {name: frozenset(settings(every(n.body))) for name, n in functions.items()}
 
@@ -156,7 +158,7 @@ class _Extraction:
         called = around.hidden.reached([node.body])
         sets = frozenset[str]().union(*(self.sets[name] for name in called if name in self.sets))
         variables = Variables(node, self.types.typedefs)
-        return Owner(node, variables, self.types, self.own, sets, self.strict)
+        return Owner(node, variables, self.types, self.own, sets, self.strict, self.keepers)
 
     def _with(
         self, apart: Mapping[str, list[c_ast.Node]], defined: frozenset[str]

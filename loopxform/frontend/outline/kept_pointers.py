@@ -14,9 +14,9 @@ from pycparser import c_ast
 
 from loopxform.frontend.names.expression_types import ExpressionTypes
 from loopxform.frontend.names.loop_data import is_math
+from loopxform.frontend.names.pointer_keepers import stores_number
 from loopxform.frontend.names.variables import changed
 from loopxform.frontend.outline.owner import Owner
-from loopxform.frontend.syntax.tree import every
 
 
 def keeps_pointers(inside: Iterable[c_ast.Node], owner: Owner, types: ExpressionTypes) -> bool:
@@ -33,13 +33,4 @@ def _keeps(x: c_ast.Node, owner: Owner, types: ExpressionTypes) -> bool:
         case c_ast.Goto() | c_ast.Label() | c_ast.Pragma():
             return False
     target = changed(x)
-    return target is None or isinstance(target, c_ast.ID) or _is_no_byte(target, owner, types)
-
-
-def _is_no_byte(target: c_ast.Node, owner: Owner, types: ExpressionTypes) -> bool:
-    """Whether a place holds a number that is no `char`, and no member of a union."""
-    named = (n.field.name for n in every(target) if isinstance(n, c_ast.StructRef))
-    if not types.is_number(target) or not owner.file.united.isdisjoint(named):
-        return False
-    found = [owner.variables.resolved(t) for t in types.types(target)]
-    return all(isinstance(t, c_ast.IdentifierType) and "char" not in t.names for t in found)
+    return target is None or isinstance(target, c_ast.ID) or stores_number(target, types)

@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.names.expression_types import FileTypes
+from loopxform.frontend.names.pointer_keepers import PointerKeepers
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.syntax.tree import below, every
 from loopxform.records import record
@@ -18,7 +19,8 @@ from loopxform.records import record
 class Owner:
     """The function that the loop is from, and the file that it stands in, which defines the
     functions `own`; what those that the function calls set (see `settings`); whether types tell
-    objects apart (`strict` aliasing)."""
+    objects apart (`strict` aliasing), and which functions store
+    no pointers."""
 
     function: c_ast.FuncDef
     variables: Variables
@@ -26,6 +28,12 @@ class Owner:
     own: frozenset[str]
     set_by_calls: frozenset[str]
     strict: bool
+    keepers: PointerKeepers
+
+    @cached_property
+    def linking(self) -> frozenset[str]:
+        """The functions of the file that it calls, which may store pointers."""
+        return self.keepers.others(self.effects) if self.strict else self.own
 
     @cached_property
     def effects(self) -> tuple[c_ast.Node, ...]:

@@ -90,8 +90,7 @@ MEANS = [
     ("pair p = {1, b[i]}; a[i] = square(p);",
      "p.x = 1; p.y = b[i]; a[i] = p.x*p.x + p.y*p.y;"),
     ("pair p = {1, b[i]}; pair q = twice(p); a[i] = q.x;",
-     "p.x = 1; p.y = b[i]; p.x_2 = p.x; p.y_2 = p.y; p.x_2 *= 2; twice_value.x = p.x_2; "
-     "twice_value.y = p.y_2; q.x = twice_value.x; q.y = twice_value.y; a[i] = q.x;"),
+     "p.x = 1; p.x_2 = p.x; p.x_2 *= 2; twice_value.x = p.x_2; q.x = twice_value.x; a[i] = q.x;"),
     ("float table = 1; a[i] = lookup(i) + table;", "table_2 = 1; a[i] = table[i&3] + table_2;"),
 ]  # fmt: skip
 

@@ -75,7 +75,6 @@ UNKNOWN = [
     "unknown(s); s->a[0] = 1;",
     "((struct P *)w)->x = 1;",
     "struct P { int x; } t; t.x = 1;",
-    "struct P t = {1}; t.x = 1;",
     "p->nothing = 1;",
 ]
 
