@@ -79,7 +79,8 @@ class Costs:
     nowhere, the terms of `in_step_chunk` iterations at a time. An extremum that must
     be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
     values.
-    A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
+    A unit has `unit_registers` of 32 bits, and `unit_local_bytes` of local memory for all of its
+    groups (0: not known). A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
     stencil on its own is computed a row at a time where each unit has `stream_groups` tiles;
@@ -156,6 +157,7 @@ class Costs:
     row_wait: float = 120000
     stream_groups: int = 4
     stencil_bandwidth: float = 0.6
+    unit_local_bytes: int = 0
     unit_registers: int = 65536
 
 
