@@ -54,8 +54,12 @@ TESTS = 2.0
 SUBSCRIPT = 0.5
 """And for each that is read."""
 
-BARRIERS = 1.25
-"""How many times as long it takes, as groups wait at barriers."""
+WAITING = 16
+"""With n warps on a unit it takes 1 + `WAITING` / n times as long, as they wait at barriers and for
+memory."""
+
+UNIT_ITEMS = 2048
+"""Work-items of a unit at most."""
 
 SIZE = 2048
 """Stands for sizes that are not known."""
@@ -144,8 +148,9 @@ class BlockModel:
         local = sum(self._bytes(r) * prod(n) for r, n in tiles_of if n is not None)
         if tile.items > limits.group_size or local > limits.local_bytes:
             return None
-        groups = max(1, min(costs.resident_groups * limits.local_bytes // max(local, 1), 8))
-        busy = groups * tile.items / (costs.busy_warps * limits.warp)
+        there = costs.unit_local_bytes or costs.resident_groups * limits.local_bytes
+        groups = there // max(local, 1)
+        warps = max(1, min(groups, UNIT_ITEMS // tile.items)) * tile.items / limits.warp
         work, moved, elements_of_tile = 0.0, 0.0, 0.0
         for x in (x for loops in self.schedule.phases for x in loops):
             framed = x.frame.widths(tile.sizes) if x.frame and len(x.members) > 1 else None
@@ -164,9 +169,10 @@ class BlockModel:
         last = self.group.reference.pieces
         written = (elements(p.template) * prod(a.factor for a in p.along) for p in last)
         tiles = max(written) / prod(tile.sizes)
-        time = (work / min(1.0, busy) + moved * costs.balance / 2) * BARRIERS
-        there = sum(elements(t) for t in self.group.templates)
-        return Predicted(tiles * time, tiles * moved, tiles * elements_of_tile, there)
+        slow = work / min(1.0, warps / costs.busy_warps)
+        time = (slow + moved * costs.balance / 2) * (1 + WAITING / warps)
+        each = sum(elements(t) for t in self.group.templates)
+        return Predicted(tiles * time, tiles * moved, tiles * elements_of_tile, each)
 
     def _bytes(self, r: Region) -> int:
         return self.types[r.field.array].bytes

@@ -135,6 +135,11 @@ def launch_work(limits: Limits) -> float:
     return limits.costs.launch * limits.peak * 1e3 / 2
 
 
+def start_work(limits: Limits) -> float:
+    """Multiply-adds in the time that a kernel takes besides what it does."""
+    return limits.costs.start * limits.peak * 1e3 / 2
+
+
 # ---------------------------------------------------------------- terms
 
 

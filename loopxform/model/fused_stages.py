@@ -17,6 +17,7 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import Path
 from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
+from loopxform.model.cost import start_work
 from loopxform.model.predicted import NOTHING, Predicted
 from loopxform.model.streams import IMAGE, StreamModel, Tile, tiles
 from loopxform.records import record
@@ -194,9 +195,10 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     worth = tried if again or len(run.paths) > 1 else ()
     image = of_all if asked is None else float(IMAGE)
     known = ((model.in_pipeline(x, image), x) for x in worth)
-    timed = [(p.times(of_all), x) for p, x in known if p is not None]
+    timed = [(p.times(of_all) + _starts(run), x) for p, x in known if p is not None]
     quickest = sorted(timed, key=lambda x: x[0].time)
-    return Times(model.untiled().times(of_all), tuple(quickest), bool(timed))
+    alone = model.untiled().times(of_all) + _starts(run, len(run.paths))
+    return Times(alone, tuple(quickest), bool(timed))
 
 
 def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
@@ -204,7 +206,8 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     none does with more nests in front of these."""
     try:
         templates = run.nests.templates(run.paths, unroll=False)
-        alone = sum((_untiled(t, run.nests, run.limits) for t in templates), start=NOTHING)
+        start = _starts(run, len(run.paths))
+        alone = sum((_untiled(t, run.nests, run.limits) for t in templates), start=start)
         if len(run.paths) == 1:
             return Times(alone, (), fits=True) if templates else None
         if not _connected(templates):
@@ -215,10 +218,16 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     extents = (simplify(Bin("+", Bin("-", b, a), Const(1))) for a, b in group.reference.ends)
     model = BlockModel(group, run.types, run.limits)
     tried = block_tiles(tuple(extents)) if asked is None else asked
-    timed = [(p, x) for x in tried if (p := model.predicted(x)) is not None]
+    known = ((model.predicted(x), x) for x in tried)
+    timed = [(p + _starts(run), x) for p, x in known if p is not None]
     quicker = (x for x in timed if asked or x[0].time < alone.time)
     worth = sorted(quicker, key=lambda x: x[0].time)
     return Times(alone, tuple(worth), bool(timed))
+
+
+def _starts(run: Run, kernels: int = 1) -> Predicted:
+    """What so many kernels take besides what they do."""
+    return replace(NOTHING, time=kernels * start_work(run.limits))
 
 
 @remembered(1024)

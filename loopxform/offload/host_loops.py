@@ -21,6 +21,7 @@ from loopxform.ir.visit import (
     perfect_nest,
     resolve,
     walk,
+    writes,
 )
 from loopxform.offload.array_expansion import own_arrays
 from loopxform.offload.index_set_splitting import apart_from_pivots
@@ -41,6 +42,7 @@ from loopxform.prepare.last_stores import last_stored
 from loopxform.prepare.parallel_band import Nest, prepare_at
 from loopxform.prepare.perfect_nest import has_few_iterations, sunk, told_apart
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.own_slices import sliced
 from loopxform.transforms import (
     Assume,
     Derivation,
@@ -217,7 +219,7 @@ def _split(program: Program, s: For) -> bool:
     if len(statements) < 2:
         return False
     inner = [x for x in statements if isinstance(x, For)]
-    apart = all(_parallel(program, x) for x in chain) and any(_spread(program, x) for x in inner)
+    apart = all(_parallel(program, x) for x in chain) and _stand_apart(program, chain[-1], inner)
     wider = not apart and all(_parallel(program, x) for x in chain) and _holds_bands(program, inner)
     if _parallel(program, s) and not (apart or wider):
         return False
@@ -231,6 +233,16 @@ def _split(program: Program, s: For) -> bool:
             program.derivation = after
             return True
     return False
+
+
+def _stand_apart(program: Program, around: For, inner: list[For]) -> bool:
+    """Whether a loop among them is worth work-items of its own: not one that only sets what an
+    iteration around it keeps in a slice of its own."""
+    spread = [x for x in inner if _spread(program, x)]
+    if not spread or program.limits is None:
+        return bool(spread)
+    kept = sliced(Work(program.derivation, {}), around, program.limits)
+    return any(not writes(x.body) <= kept for x in spread)
 
 
 def _holds_bands(program: Program, inner: list[For]) -> bool:

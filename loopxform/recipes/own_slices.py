@@ -32,13 +32,19 @@ COPIES = 2
 def with_own_slices(w: Work, nest: Nest, limits: Limits) -> None:
     """Gives work-items arrays of their own for what they update by key more often than it is
     copied."""
+    sliced(w, nest.innermost, limits)
+
+
+def sliced(w: Work, loop: For, limits: Limits) -> frozenset[str]:
+    """The arrays that the iterations of a loop update by key more often than they are copied, and
+    of which each has a slice of its own now."""
     if limits.vector:
-        return
-    room = limits.registers // SHARE * REGISTER
-    for array, updates in dict(_updated_by_key(nest.innermost)).items():
+        return frozenset()
+    room, found = limits.registers // SHARE * REGISTER, set[str]()
+    for array, updates in dict(_updated_by_key(loop)).items():
         before, known = w.derivation, declared(w.fn.body).keys()
         w.stage("Slices that a work-item updates by key")
-        if not w.attempt(BufferSlice(array, nest.parallel[-1])):
+        if not w.attempt(BufferSlice(array, loop.var)):
             w.derivation = before
             continue
         (row,) = (d for name, d in declared(w.fn.body).items() if name not in known)
@@ -48,6 +54,8 @@ def with_own_slices(w: Work, nest: Nest, limits: Limits) -> None:
             w.derivation = before
         else:
             room -= taken
+            found.add(array)
+    return frozenset(found)
 
 
 def _elements(row: Decl) -> int | None:

@@ -34,7 +34,9 @@ class Costs:
     Waves of tiles: the first takes longer by `fill` of the time of the largest tile, as nothing
     hides its latency. Packed operands take `packed_gain` off the time of the arithmetic,
     `turned_gain` where rows of an array are vectors already.
-    `launch` is microseconds of a launch, 0 where unknown.
+    `launch` is microseconds of a launch, 0 where unknown; a kernel of a pipeline takes `start`
+    microseconds besides, however little it does: it begins when the one before has ended (an H100:
+    3.9 to 4.6 for some thousand elements).
     Windows are staged from `window_reads` of each element on, `strip_reads` where work-items sum up
     strips of them: below that, caches serve as well.
     Smaller tiles keep `least_warps` in a group, and `least_elements` of a work-item along a loop;
@@ -77,7 +79,8 @@ class Costs:
     nowhere, the terms of `in_step_chunk` iterations at a time. An extremum that must
     be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
     values.
-    A unit has `unit_registers` of 32 bits. A row of a tile in time costs a work-item `row`
+    A unit has `unit_registers` of 32 bits, and `unit_local_bytes` of local memory for all of its
+    groups (0: not known). A row of a tile in time costs a work-item `row`
     multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
     a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
     stencil on its own is computed a row at a time where each unit has `stream_groups` tiles;
@@ -105,6 +108,7 @@ class Costs:
     packed_gain: float = 0.0416667
     turned_gain: float = 0.0378788
     launch: float = 0
+    start: float = 0
     window_reads: int = 16
     strip_reads: int = 4
     least_warps: int = 4
@@ -153,6 +157,7 @@ class Costs:
     row_wait: float = 120000
     stream_groups: int = 4
     stencil_bandwidth: float = 0.6
+    unit_local_bytes: int = 0
     unit_registers: int = 65536
 
 

@@ -26,6 +26,20 @@ def program(update: str, *, extent: int = 16, turns: int = 64) -> str:
     )
 
 
+def set_first(update: str, *, first: int = 0) -> str:
+    """The same, where the loops that update the numbers of an element set them first, from one of
+    them on."""
+    return (
+        program(update)
+        .replace(
+            f"{EACH} s[z][y][x] = z; {EACH} for (int j",
+            f"{EACH} s[z][y][x] = -z; {EACH} {{ for (int z = {first}; z < 16; z++) s[z][y][x] = z;"
+            " for (int j",
+        )
+        .replace(f"{update} {EACH} out", f"{update} }} {EACH} out")
+    )
+
+
 KEY = "s[a[y + j][x] & 15][y][x]"
 CASES = {
     "by-key": (program(f"{KEY} += j;"), ["s_row"]),
@@ -39,8 +53,17 @@ CASES = {
         program(KEY.replace("15", "127") + " += j;", extent=128, turns=512),
         [],
     ),
+    "set-first": (set_first(f"{KEY} += j;"), ["s_row"]),
+    "set-first-in-part": (set_first(f"{KEY} += j;", first=4), ["s_row"]),
     "no-key": (program("s[3][y][x] += a[y + j][x];"), []),
 }
+
+
+@pytest.mark.parametrize(("name", "copied"), [("set-first", False), ("set-first-in-part", True)])
+def test_what_sets_a_slice_first_has_no_kernel_of_its_own(name: str, copied: bool) -> None:
+    done = lx.loads(CASES[name][0])["f"].offload(limits="h100")
+    assert len(done.parts) == 3
+    assert ("s_row[p][local_y][local_x] = s[" in done.kernel) == copied
 
 
 @pytest.mark.device
@@ -48,6 +71,6 @@ CASES = {
 def test_slices_by_key(name: str) -> None:
     text, rows = CASES[name]
     done = lx.loads(text)["f"].offload(limits="h100", contract=False)
-    assert [n for n in declared(done.derivation.function.body) if n.endswith("_row")] == rows
+    assert [n for n in declared(done.derivation.function.body) if n == "s_row"] == rows
     plan = emit.kernel(done.derivation, fp=SEPARATE)
     assert_runs_agree(plan, CSource(text=text), [{"n": n} for n in (1, 7, 65)], 3)

@@ -49,6 +49,7 @@ from loopxform.ir.visit import (
     map_body,
     map_exprs,
     names,
+    reads,
     replace_at,
     stmt_exprs,
     walk,
@@ -208,6 +209,18 @@ class _Buffer:
         *above, last = self.site.path
         return exposed_read(fn, (*above, last + 1), self.target) is None
 
+    def is_set_first(self) -> bool:
+        """Whether an iteration has written all of the buffer before the first of its statements
+        that reads any: then whatever elements data name are written."""
+        loop, body = self.site.loop, self.redirected
+        n = next((n for n, s in enumerate(body) if self.target in reads((s,))), None)
+        if not n:
+            return False
+        body = (*body[:n], self.copy("", back=True))
+        fn = replace_at(self.fn, self.site.path, (self.decl(""), replace(loop, body=body)))
+        *above, last = self.site.path
+        return exposed_read(fn, (*above, last + 1), self.target) is None
+
     def _written(self, s: Stmt) -> tuple[Stmt, ...]:
         """A statement that writes to the buffer what it did to the array, but does not read it."""
         if not isinstance(s, Assign) or not isinstance(s.target, Load):
@@ -237,7 +250,7 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
         return Obstacle(_BOUNDS, text, remedy="leave it where it is")
     if array not in writes(site.loop.body):
         return buffer
-    if buffer.covered(reads=True):
+    if buffer.covered(reads=True) or buffer.is_set_first():
         return replace(buffer, filled=False, back=True)
     if buffer.covered(reads=False) or _is_own(fn, site, found):
         return replace(buffer, back=True)

@@ -87,6 +87,14 @@ CHANGING = c(
     TWO,
 )
 
+COUNTED = c(
+    "for (int i = 0; i < n; i++) { for (int k = 0; k < 8; k++) h[i][k] = 0; "
+    "for (int j = 0; j < m; j++) h[i][key[i][j]] += 1; }",
+    "int n, int m, const int key[n][m], int h[n][8]",
+)
+COUNTED_FROM_1 = COUNTED.replace("k = 0;", "k = 1;")
+PERHAPS_COUNTED = COUNTED.replace("h[i][k] = 0", "if (key[i][0] > k) h[i][k] = 0")
+
 LISTINGS = {
     "read": (CENTRED, "buffer-slice a i"),
     "written": (CENTRED, "buffer-slice b i r"),
@@ -102,6 +110,9 @@ LISTINGS = {
     "planes": (PLANES, "buffer-slice a i"),
     "in-an-inner-loop": (PLANES, "buffer-slice a k#2"),
     "of-all-iterations": (CARRIED, "buffer-slice a i"),
+    "set-before-data-name-elements": (COUNTED, "buffer-slice h i"),
+    "not-all-set-before": (COUNTED_FROM_1, "buffer-slice h i"),
+    "perhaps-set-before": (PERHAPS_COUNTED, "buffer-slice h i"),
     "both": (FIRST_WRITTEN, "buffer-slice b i", "buffer-slice a i"),
 }
 REFUSALS = {
