@@ -63,7 +63,7 @@ class Columns:
         _several_rows(w, x)
         own = [s.name for s in site.loop.body if isinstance(s, Decl) and not s.shape]
         w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
-        if not _inwards(w, x):
+        if not inwards(w, x):
             text = f"no loop inside that over '{x}' can run around it"
             raise TransformError(
                 "interchange", (Obstacle("LX110", text, nest.innermost.origin.loc),)
@@ -98,7 +98,7 @@ def _several_rows(w: Work, x: str) -> None:
             w.attempt(Unroll(w.ref((*site.path, n)), str(rows)))
 
 
-def _inwards(w: Work, x: str) -> bool:
+def inwards(w: Work, x: str) -> bool:
     """Moves the loops over `x` to the inside of those that they hold alone; whether there is
     one."""
     moved = False

@@ -5,7 +5,8 @@
       for k, L terms at a time: for l < L: s_part[l] += e(i, k + l);  s += all of s_part ... }
 
 Such a device is a CPU: its compiler has what follows one another in vectors, and where each
-addition waits for the one before, a core is idle most of the time. Terms that lie behind one
+addition waits for the one before, a core is idle most of the time. Sums that stay in order are
+computed for several rows at a time (`joint_rows`). Terms that lie behind one
 another need no staging there, since its caches fetch them ahead. (Seed 000, section 7.3.1.)
 """
 
@@ -21,6 +22,7 @@ from loopxform.model.choice import Choice
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import IN_LOCKSTEP, NO_LANES, Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.joint_rows import joint_rows, sums_of_rows
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.neighbouring_reads import along_terms
 from loopxform.schedule.params import Options, Recipe
@@ -42,7 +44,8 @@ class Lanes:
         return Choice(self.name, (), found[0].var, group=("Tx",), shared=((found[0].var,),))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
-        """Raises TransformError where no sum may be in another order."""
+        """Raises TransformError where no sum may be in another order, nor rows be summed up at the
+        same time."""
         w.stage("Sums in the lanes of vectors")
         allowed = "reassociate" if options.reassociate else ""
         refused, reduced = tuple[Obstacle, ...](), False
@@ -53,6 +56,8 @@ class Lanes:
             reduced = reduced or not refused
             if not refused and not _in_any_order(nest, loop):
                 w.do(step)
+        if not reduced and limits.costs.joint_rows and sums_of_rows(nest):
+            return Mapped(choice, remark=joint_rows(w, nest, limits.costs.joint_rows))
         if not reduced:
             raise TransformError(VectorAccumulators.verb, refused)
         _, remark = one_item_each(w, nest)

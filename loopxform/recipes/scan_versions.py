@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from math import prod
 
 from loopxform.errors import LoopxformError, TransformError
 from loopxform.ir.affine import poly, value_of
@@ -225,7 +226,8 @@ class _Versions:
         """The rows that fill the device with a work-item for each."""
         if self.limits.warp > 1:
             return filling_items(self.limits)
-        return in_turn(self.limits, self.items.sizes["Ty"] * self.items.sizes["Tx"])
+        sizes = self.items.sizes
+        return in_turn(self.limits, prod(sizes.get(name, 1) for name in ("Ty", "Tx", "Rx")))
 
     def _last(self) -> tuple[Version, Tiled]:
         return self._version("items", "a work-item for each row, in order", self.items)

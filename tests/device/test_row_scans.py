@@ -96,6 +96,46 @@ def test_as_the_c_program(case: str, number: int) -> None:
     assert_runs_agree(plan, CSource(text=f"void f({params}) {{ {body} }}\n"), sizes, 3)
 
 
+IN_TURN = replace(
+    PROFILES["pocl"],
+    compute_units=2,
+    costs=replace(PROFILES["pocl"].costs, scan_item_terms=32),
+)
+"""A CPU on which chunks are short."""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "case",
+    [c if c in ("rows", "columns") else pytest.param(c, marks=pytest.mark.slow) for c in CASES],
+)
+def test_by_work_items_that_run_in_turn(case: str) -> None:
+    """Rows and chunks of few rows have a work-item each, and no groups that work together."""
+    body, params = CASES[case]
+    plan = plan_of(case, {}, IN_TURN)
+    assert "barrier" not in plan.source
+    sizes = tuple({"m": m, "n": n} for m, n in ((1, 1), (3, 67), (2, 3000), (130, 33)))
+    assert_runs_agree(plan, CSource(text=f"void f({params}) {{ {body} }}\n"), sizes, 3)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{ s += a[i]; y[i] = s; }",
+        "{ if (a[i] > s) s = a[i]; y[i] = s; }",
+        "if (a[i] > 3) y[s++] = i;",
+    ],
+)
+def test_whole_arrays_in_chunks_of_work_items(body: str) -> None:
+    head = "int n, const int a[restrict n], int y[restrict n]"
+    text = f"void f({head}) {{ int s = 0; for (int i = 0; i < n; i++) {body} }}\n"
+    done = lx.loads(text)["f"].offload(limits="pocl", contract=False)
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    assert "barrier" not in plan.source
+    assert_runs_agree(plan, CSource(text=text), ({"n": n} for n in (1, 2303, 2305, 30001)), 3)
+
+
 @pytest.mark.oclgrind
 @pytest.mark.parametrize(
     ("case", "number"), each(("compaction", "integral-image", "in-order"), SIMULATED)

@@ -1,0 +1,60 @@
+"""Sums of several rows at a time, each of them in order:
+
+    forall i: { s = 0;  for k: s += e(i, k);  b[i] = f(s) }
+ -> forall i_v (a work-item): { for i < R: s[i] = 0
+      for k: for i < R: s[i] += e(i_v + i, k);   for i < R: b[i_v + i] = f(s[i]) }
+
+An addition of one sum does not wait for those of the others, so that a core that runs work-items in
+turn does as many meanwhile. The loops over rows are unrolled where there are as many: their sums
+lie in registers. (Unroll-and-jam: Allen and Kennedy, "Optimizing compilers for modern
+architectures", section 8.4.)
+"""
+
+from __future__ import annotations
+
+from loopxform.ir.names import fresh
+from loopxform.ir.nodes import Assign, Decl, For, Var
+from loopxform.ir.visit import loops_around, resolve, walk
+from loopxform.prepare.parallel_band import Nest
+from loopxform.recipes.columns import inwards
+from loopxform.recipes.deriving import Work
+from loopxform.recipes.naive import one_item_each
+from loopxform.recipes.neighbouring_reads import along_terms
+from loopxform.transforms import (
+    Distribute,
+    Expand,
+    SeparateFullTiles,
+    Sequentialise,
+    Stripmine,
+    Unroll,
+)
+
+
+def sums_of_rows(nest: Nest) -> bool:
+    """Whether all that loops inside do is to sum up along rows in scalars."""
+    inside = [s for s in nest.innermost.body if isinstance(s, For)]
+    known = list(along_terms(nest))
+    own = {s.name for s in nest.innermost.body if isinstance(s, Decl) and not s.shape}
+    targets = [s.target for loop in inside for _, s in walk(loop.body) if isinstance(s, Assign)]
+    sums = all(isinstance(t, Var) and t.name in own for t in targets)
+    return bool(inside) and all(loop in known for loop in inside) and sums
+
+
+def joint_rows(w: Work, nest: Nest, rows: int) -> str:
+    """Maps so many rows to a work-item; the remark on the mapping. Raises TransformError where that
+    is not legal."""
+    *others, x = nest.parallel
+    item = fresh(w.fn, f"{x}_v")
+    w.stage("Sums of several rows at a time")
+    w.do(Stripmine(x, str(rows), item), Sequentialise(x))
+    (site,) = resolve(w.fn, x)
+    own = [s.name for s in site.loop.body if isinstance(s, Decl) and not s.shape]
+    w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
+    inwards(w, x)
+    _, remark = one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))
+    around = loops_around(w.fn, resolve(w.fn, x)[0].path)
+    *_, group = (v.var for v in around if v.level and v.level.kind == "grid")
+    if w.attempt(SeparateFullTiles(group)):
+        for n in range(len(resolve(w.fn, x)), 0, -1):
+            w.attempt(Unroll(f"{x}#{n}"))
+    return remark
