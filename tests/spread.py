@@ -44,6 +44,7 @@ EVERY = {
     "device/test_padding.py::test_touches_only_what_the_c_program_touches": 8,
     "device/test_programs.py::test_bit_identical_to_the_c_program": 4,
     "device/test_programs.py::test_work_items_meet_no_bounds_check_between_barriers": 6,
+    "device/test_small_loops.py::test_as_the_c_program": 2,
     "device/test_spliced_files.py::test_the_program_prints_the_same": 6,
     "device/test_structs.py::test_structs_under_oclgrind": 4,
     "device/test_table45.py::test_residuals_in_all_dimensions_under_the_simulator": 16,

@@ -17,10 +17,12 @@ from collections.abc import Sequence
 
 from loopxform.analysis.compaction import compacted
 from loopxform.analysis.deps import dependences
+from loopxform.analysis.extrema import located
 from loopxform.analysis.running_updates import RunningValue, places, running_values, unlike_updates
 from loopxform.analysis.scope import below
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, Opaque, Stmt, Var
+from loopxform.ir.nodes import Assign, Copy, Decl, For, Function, If, Opaque, Stmt, Var
+from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, at, enclosing, names, stmt_exprs
 from loopxform.records import record
 from loopxform.source import Loc
@@ -76,6 +78,41 @@ def scan_of(fn: Function, path: Path) -> Scan | NoScan:
     return Scan(found, needed, stores)
 
 
+def _of_place(statements: Sequence[tuple[Path, Stmt]], name: str) -> tuple[str, str] | None:
+    """What helps where iterations use the place of a running extremum."""
+    for _, s in statements:
+        kept = located(s) if isinstance(s, If) else None
+        if kept is None or not isinstance(s, If):
+            continue
+        parts = [x.target for x in s.then if isinstance(x, Assign)]
+        if parts[kept.value] == Var(name):
+            place = parts[kept.indices[0]]
+            text = f"'{expr_text(place)}' is set where '{name}' is"
+            remedy = f"compute '{name}' in a loop of its own, into an array, and compare with the "
+            return text, f"{remedy}element before to find '{expr_text(place)}' in a second loop"
+    return None
+
+
+def _entangled(
+    fn: Function, path: Path, found: Sequence[RunningValue], name: str
+) -> tuple[str, str]:
+    """Why updates that depend on a running value keep the loop in order, and what helps: that is
+    computed first, where it needs none of the others."""
+
+    def asked(v: RunningValue) -> frozenset[str]:
+        operands = (names(e) for u in v.updates for e in u.operands)
+        conditions = (_conditions(fn, path, u.path) for u in v.updates)
+        return frozenset[str]().union(*operands, *conditions)
+
+    running = {v.var: asked(v) for v in found}
+    others = sorted(v for v, read in running.items() if name in read and v != name)
+    if others and not running[name] & running.keys():
+        text = f"'{others[0]}' is updated by what '{name}' is in the iteration"
+        return text, f"compute '{name}' in a loop of its own, into an array, and read that here"
+    text = f"an update depends on '{name}' by a condition, a subscript or another operator"
+    return text, "update running values by what is free of them"
+
+
 def _needed(
     fn: Function,
     path: Path,
@@ -97,10 +134,8 @@ def _needed(
         needed |= more
         sought |= {n for p in more for e in stmt_exprs(at(fn, p)) for n in names(e)}
     for name in sorted(sought & running.keys()):
-        text = f"an update depends on '{name}' by a condition, a subscript or another operator"
-        return NoScan(
-            text, running[name].loc, "update running values by what is free of them", runs=True
-        )
+        text, remedy = _of_place(statements, name) or _entangled(fn, path, found, name)
+        return NoScan(text, running[name].loc, remedy, runs=True)
     for p in sorted(needed):
         s = at(fn, p)
         set_here = _scalar(s)

@@ -3,6 +3,7 @@ known.
 
     s = s op e, s = e op s       + * & | ^ min max, extrema by conditions too
     s = m*s + e                  linear, also with signs and products on either side
+    s = (e - m*s) / d            the same of real numbers
     s = e                        the scalar begins anew
 """
 
@@ -198,6 +199,12 @@ def _linear(e: Expr, name: str, wide: Scalar) -> tuple[Expr | None, Expr | None]
             inner = _linear(inside, name, wide)
             factor = Cast(wide, other)
             return inner and (_product(inner[0], factor), _product(inner[1], other))
+        case Bin("/", left, right) if wide.is_float and name not in names(right):
+            inner = _linear(left, name, wide)
+            return inner and (
+                _quotient(inner[0], Cast(wide, right), wide),
+                _quotient(inner[1], right, wide),
+            )
         case _:
             return None
 
@@ -210,6 +217,13 @@ def _sum(op: str, a: Expr | None, b: Expr | None) -> Expr | None:
     if a is None or b is None:
         return a if b is None else b if op == "+" else Un("-", b)
     return Bin(op, a, b)
+
+
+def _quotient(a: Expr | None, b: Expr, wide: Scalar) -> Expr | None:
+    """A quotient of real numbers, as where the terms are not yet apart."""
+    if a is None:
+        return None
+    return Bin("/", Const(1.0, wide) if a == Const(1) else Cast(wide, a), b)
 
 
 def _product(a: Expr | None, b: Expr) -> Expr | None:
