@@ -35,6 +35,7 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
+from loopxform.ir.routines import BIT_CASTS
 from loopxform.ir.types import BOOL, FLOAT, HALF, Scalar, common, promote
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.updates import updated
@@ -358,6 +359,8 @@ def _cast(to: Scalar, operand: Expr, d: Dialect) -> Text:
 
 def routine_name(name: str, d: Dialect) -> str:
     """What a function of the user's file is called in the text."""
+    if name in BIT_CASTS:
+        return BIT_CASTS[name] if d.language == "opencl" else f"lx_{name.replace(' ', '_')}"
     return f"lx_{name}" if d.language == "opencl" else name
 
 
@@ -387,5 +390,9 @@ _WORDS = {"nearbyint": "rint", "scalbn": "ldexp"}
 HELPERS = (
     "#define LX_MIN(a, b) ((a) < (b) ? (a) : (b))",
     "#define LX_MAX(a, b) ((a) > (b) ? (a) : (b))",
+    "#define lx_bits_of_float(x) (((union { float f; unsigned int n; }){.f = (x)}).n)",
+    "#define lx_float_of_bits(x) (((union { float f; unsigned int n; }){.n = (x)}).f)",
+    "#define lx_bits_of_double(x) (((union { double f; unsigned long n; }){.f = (x)}).n)",
+    "#define lx_double_of_bits(x) (((union { double f; unsigned long n; }){.n = (x)}).f)",
 )
 """What C text may refer to; operands of min and max have no effects, so twice is once."""

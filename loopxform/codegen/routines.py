@@ -9,12 +9,12 @@ from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.nodes import Assign, Decl, Function, Jump, Line, Loop, Return, Routine, Test
-from loopxform.ir.routines import in_order, symbols
+from loopxform.ir.routines import BIT_CASTS, in_order, symbols
 
 
 def texts(fn: Function, language: str) -> list[str]:
     """The routines that `fn` calls, each with those that it calls before it."""
-    return [text(r, language) for r in in_order(fn.routines)]
+    return [text(r, language) for r in in_order(fn.routines) if r.name not in BIT_CASTS]
 
 
 def text(r: Routine, language: str) -> str:

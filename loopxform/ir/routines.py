@@ -27,6 +27,15 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.visit import stmt_exprs, walk, walk_expr
 from loopxform.source import Loc
 
+BIT_CASTS = {
+    "bits of float": "as_uint",
+    "float of bits": "as_float",
+    "bits of double": "as_ulong",
+    "double of bits": "as_double",
+}
+"""What gives the bits of a number, or the number that bits are: by its name in OpenCL C. Unsigned
+numbers of the same size are the bits."""
+
 UNWRITTEN = "only 'check' reads such calls: write out what the function computes"
 """What to do about a call of a function that is not written."""
 
@@ -75,6 +84,11 @@ def unwritten(fn: Function) -> tuple[str, Loc | None] | None:
             if isinstance(x, Call) and why.get(x.name):
                 return why[x.name], s.origin.loc
     return None
+
+
+def called(fn: Function) -> tuple[Routine, ...]:
+    """The functions of the file that a function calls."""
+    return tuple(r for r in fn.routines if r.name not in BIT_CASTS)
 
 
 def in_order(found: tuple[Routine, ...]) -> tuple[Routine, ...]:

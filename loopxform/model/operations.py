@@ -15,6 +15,7 @@ from typing import Literal
 from loopxform.ir.accuracy import ULPS
 from loopxform.ir.functions import base_name
 from loopxform.ir.nodes import Assign, Bin, Call, Const, Expr, Function, Load, Stmt
+from loopxform.ir.routines import called
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
@@ -48,7 +49,7 @@ Special = Literal["quotients", "quotients by constants", "square roots", "functi
 def special(fn: Function, body: tuple[Stmt, ...] | None = None) -> dict[Special, tuple[Term, ...]]:
     """The operations on floats that take longer than others, those of each kind that there are;
     none are known where the program calls functions of the file."""
-    if fn.routines:
+    if called(fn):
         return {}
     body, types = fn.body if body is None else body, symbols(fn)
     kinds = {k for _, s in walk(body) for e in _whole(s) if (k := _kind(e, types))}
@@ -97,7 +98,7 @@ def _terms(fn: Function, body: tuple[Stmt, ...], kind: Special) -> tuple[Term, .
 def operations(fn: Function, body: tuple[Stmt, ...] | None = None) -> Operations | None:
     """Those of the user's program, or of a part of it; None where it calls functions of the file,
     which are not looked into."""
-    if fn.routines:
+    if called(fn):
         return None
     types = symbols(fn) | {name: t for t, name in COUNTED.items()}
     body = map_body(fn.body if body is None else body, lambda s: (_stmt(s, types),))

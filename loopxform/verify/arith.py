@@ -121,6 +121,26 @@ def steps(lo: int, hi: int, step: int, low: int, top: int, down: bool) -> range:
     return values
 
 
+def as_uint(x: float) -> int:
+    """The bits of a float."""
+    return int(np.float32(x).view(np.uint32))
+
+
+def as_float(bits: int) -> float:
+    """The float that has these bits."""
+    return float(np.uint32(bits).view(np.float32))
+
+
+def as_ulong(x: float) -> int:
+    """The bits of a double."""
+    return int(np.float64(x).view(np.uint64))
+
+
+def as_double(bits: int) -> float:
+    """The double that has these bits."""
+    return float(np.uint64(bits).view(np.float64))
+
+
 @cache
 def math_function(name: str) -> Callable[..., float]:
     """The function of the C library itself, so that results agree with compiled C to the bit.

@@ -31,6 +31,10 @@ _RUNTIME: dict[str, Any] = {
     name: getattr(arith, name)
     for name in (
         "divide",
+        "as_double",
+        "as_float",
+        "as_uint",
+        "as_ulong",
         "f32",
         "int_to_f32",
         "larger",

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from loopxform.ir.functions import INTEGER, parameters
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Select, Tile, Un, Var
+from loopxform.ir.routines import BIT_CASTS
 from loopxform.ir.types import BOOL, FLOAT, HALF, Scalar, common, promote
 from loopxform.ir.typing import COMPARISONS, type_of
 from loopxform.verify import arith
@@ -182,6 +183,8 @@ class Expressions:
         return text if t.is_float or e.op == "+" else wrap(text, t)
 
     def _call(self, name: str, args: tuple[Expr, ...], names: Names, depth: int) -> str:
+        if name in BIT_CASTS:
+            return f"{BIT_CASTS[name]}({self._exact(args[0], names, depth)})"
         types = parameters(name)
         if types is None:
             raise Fault(f"the function {name} is not known")

@@ -39,37 +39,39 @@ def copied(target: Place, source: Place, index: c_ast.Node) -> list[Pair]:
     assert to is not None
     assert at is not None
     if to.bytes == at.bytes:
-        return [(target.at(index), _from_bits(_bits(source.at(index), at), to))]
+        return [(target.at(index), from_bits(bits(source.at(index), at), to))]
     wide = max(to, at, key=lambda t: t.bytes)
     places = [_byte(n, wide.bytes, index) for n in range(wide.bytes)]
-    unsigned = build.integer(index, _unsigned(wide).c)
+    unsigned = build.integer(index, unsigned_of(wide).c)
     if to.bytes == 1:
-        value = _bits(source.at(index), at)
+        value = bits(source.at(index), at)
         parts = [_shifted(">>", value, n) for n in range(wide.bytes)]
-        return [(target.at(p), _from_bits(v, to)) for p, v in zip(places, parts)]
+        return [(target.at(p), from_bits(v, to)) for p, v in zip(places, parts)]
     char = build.integer(index, "unsigned char")
     bytes = [build.cast_to(unsigned, build.cast_to(char, source.at(p))) for p in places]
     shifted = [_shifted("<<", b, n) for n, b in enumerate(bytes)]
     whole = reduce(lambda a, b: build.binary("|", a, b), shifted)
-    return [(target.at(index), _from_bits(whole, to))]
+    return [(target.at(index), from_bits(whole, to))]
 
 
 def _is_real(t: Scalar) -> bool:
     return t.is_float and t.bytes in (4, 8)
 
 
-def _unsigned(t: Scalar) -> Scalar:
+def unsigned_of(t: Scalar) -> Scalar:
+    """The type of the bits of numbers."""
     return ULONG if t.bytes == 8 else UINT
 
 
-def _bits(value: c_ast.Node, t: Scalar) -> c_ast.Node:
+def bits(value: c_ast.Node, t: Scalar) -> c_ast.Node:
     """The number that the bytes of `value` are."""
     if t.is_float:
         return _call(bits_function(t), value)
-    return build.cast_to(build.integer(value, _unsigned(t).c), value)
+    return build.cast_to(build.integer(value, unsigned_of(t).c), value)
 
 
-def _from_bits(value: c_ast.Node, t: Scalar) -> c_ast.Node:
+def from_bits(value: c_ast.Node, t: Scalar) -> c_ast.Node:
+    """The number of which `value` are the bytes."""
     if t.is_float:
         return _call(bits_function(t, back=True), value)
     return build.cast_to(build.integer(value, t.c), value)

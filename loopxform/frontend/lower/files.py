@@ -31,6 +31,7 @@ from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.desugar.pointer_induction import without_moves
 from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
+from loopxform.frontend.lower.bit_casts import FileTypes, with_bit_casts
 from loopxform.frontend.lower.calls import obstacles
 from loopxform.frontend.lower.declarations import declare, declare_function
 from loopxform.frontend.lower.functions import lower_function
@@ -223,7 +224,7 @@ def _plainer(
     arrays = frozenset(n.name for n in declared if isinstance(n.type, c_ast.ArrayDecl))
     pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
     fresh = {id(n): Fresh() for n in functions}
-    defined = frozenset(scope.own)
+    defined, types = frozenset(scope.own), FileTypes(ast)
     with _pass():
         for left, node in _counted(functions):
             # Where a function is nested too deeply, lowering says so.
@@ -232,6 +233,7 @@ def _plainer(
                 prototyped(node)
                 without_builtins(node, defined)
                 without_literals(node, fresh[id(node)])
+                with_bit_casts(node, types)
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
                 structure(node, names, fresh[id(node)], strides=scope.only_judged)

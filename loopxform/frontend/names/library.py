@@ -165,11 +165,10 @@ def bits_function(t: Scalar, *, back: bool = False) -> str:
 
 
 def _bits(t: Scalar, unsigned: Scalar) -> dict[str, Routine]:
-    why = f"the bytes of a {t.c} are read as those of another type, or set so"
     here, back = bits_function(t), bits_function(t, back=True)
     return {
-        here: Routine(here, (Param("x", t),), unsigned, (), unwritten=why),
-        back: Routine(back, (Param("x", unsigned),), t, (), unwritten=why),
+        here: Routine(here, (Param("x", t),), unsigned, ()),
+        back: Routine(back, (Param("x", unsigned),), t, ()),
     }
 
 

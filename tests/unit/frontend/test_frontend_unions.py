@@ -46,7 +46,7 @@ VERDICTS = {
     """void f(float *p, int n) {
       for (int i = 1; i < n; i++) { union bits u; u.f = p[i]; p[i] = u.f * 2; } }""": "yes",
     """void f(float *p, int n) {
-      for (int i = 1; i < n; i++) { union bits u; u.f = p[i]; p[i] = u.i; } }""": "unknown",
+      for (int i = 1; i < n; i++) { union bits u; u.f = p[i]; p[i] = u.i; } }""": "yes",
     # copies as a whole are not taken apart: they may hold more than is mentioned
     """void f(union bits *p, union bits *q, int n) {
       for (int i = 1; i < n; i++) { p[i] = q[i]; q[i].f = 0; } }""": "unknown",

@@ -59,14 +59,14 @@ def test_calls_of_such_functions_are_parallel(definition: str) -> None:
 
 UNKNOWN = [
     # State that is not the function's own.
-    "float h(int i) { union word u; u.i = g; return u.f; }",
+    "float h(int i) { union { int i; char c; } u; u.i = g; return u.c; }",
     "float h(int i) { union { int i; float f; } u; memcpy(&u, state, 4); return u.f; }",
     "float h(int i) { union { int i; float f; } u; u.i = i; memcpy(state, &u, 4); return 1; }",
     f"float h(int i) {{ {END} memcpy((void *)(long)i, &i, 4); return i; }}",
     "float h(int i) { union { int i; float f; } u; u.i = other(i); return u.f; }",
     "float h(int i) { union { int i; float f; } u; u.i = sum(state); return u.f; }",
     "float h(int i) { union { int i; float f; } u; u.i = errno; return u.f; }",
-    "float h(int i) { union { int i; float f; } u; u.i = i; g = i; return u.f; }",
+    "float h(int i) { union { int i; char c; } u; u.i = i; g = i; return u.c; }",
     # Where the function's variables lie.
     "float h(int i) { union { int *p; long i; } u; u.p = &i; return u.i; }",
     "float h(int i) { int x[2]; switch (i) { default: return (long)x; } }",
@@ -76,7 +76,7 @@ UNKNOWN = [
     "float h(long i) { union { long i; int *p; } u; u.i = i; return u.p[0]; }",
     "float h(long i) { return **(int **)&i; }",
     "float h(long i) { return *(*(struct at *)&i).p; }",
-    "float h(long i) { union word u; u.i = *const_at.p; return u.i; }",
+    "float h(long i) { union { int i; char c; } u; u.i = *const_at.p; return u.c; }",
     "float h(long i) { struct at p; memcpy(&p, &i, 8); return *p.p; }",
     "float h(long i) { switch (i) { default: return *(int *)i; } }",
     # What may be another each time.
@@ -88,8 +88,8 @@ UNKNOWN = [
     "void h(int i) { union { int i; float f; } u; u.i = i; }",
     "float h(union word w) { return w.f; }",
     "float h(int *p) { union { int i; float f; } u; u.i = *p; return u.f; }",
-    "float toupper(int i) { g = i; return g; } float h(int i) { union { int i; float f; } u;"
-    " u.i = toupper(i); return u.f; }",
+    "float toupper(int i) { g = i; return g; } float h(int i) { union { int i; char c; } u;"
+    " u.i = toupper(i); return u.c; }",
 ]
 
 
@@ -151,12 +151,11 @@ def test_errno_that_is_looked_at() -> None:
     assert "'y0' may set 'errno', which is looked at" in reasons
 
 
-@pytest.mark.parametrize("value", ["bits(i)", "constant(i)", "j0(i)", "1 + outer(i)"])
+@pytest.mark.parametrize("value", ["constant(i)", "j0(i)"])
 @pytest.mark.parametrize("verb", ["tile", "offload"])
 def test_what_is_written_does_not_call_them(value: str, verb: str) -> None:
-    outer = "static int outer(int i) { while (i > 3) i -= bits(3.f); return i; }"
     loop = f"for (int i = 0; i < n; i++) a[i] = {value};"
-    text = f"{HEAD} {outer} void f(int n, float *restrict a) {{ {loop} }}"
+    text = f"{HEAD} void f(int n, float *restrict a) {{ {loop} }}"
     routine = lx.loads(text)["f"]
     with pytest.raises(LoopxformError, match=r"computes is not read|only declared|no counterpart"):
         emit.kernel(getattr(routine, verb)().derivation)
