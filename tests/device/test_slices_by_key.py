@@ -3,14 +3,21 @@ kernels do what the user's C does."""
 
 from __future__ import annotations
 
+import copy
+
 import pytest
-from harness import assert_runs_agree
+from harness import assert_clean_and_right, assert_runs_agree
 
 import loopxform as lx
 from loopxform.codegen import emit
+from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE
 from loopxform.ir.visit import declared
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
 
 EACH = "for (int y = 0; y < n; y++) for (int x = 0; x < n; x++)"
 
@@ -74,3 +81,23 @@ def test_slices_by_key(name: str) -> None:
     assert [n for n in declared(done.derivation.function.body) if n == "s_row"] == rows
     plan = emit.kernel(done.derivation, fp=SEPARATE)
     assert_runs_agree(plan, CSource(text=text), [{"n": n} for n in (1, 7, 65)], 3)
+
+
+@pytest.mark.oclgrind
+def test_no_finding_in_the_simulator() -> None:
+    plan = set_first_plan()
+    assert_clean_and_right(plan, [arguments(plan.start, {"n": n}, 3) for n in (1, 5)])
+
+
+def test_in_the_executor_of_groups() -> None:
+    plan = set_first_plan()
+    args = arguments(plan.start, {"n": 5}, 3)
+    expected = copy.deepcopy(args)
+    Program(plan.start).run(expected)
+    execute(plan, args, seed=3)
+    assert not compare(expected, args)
+
+
+def set_first_plan() -> Plan:
+    done = lx.loads(CASES["set-first"][0])["f"].offload(limits="h100", contract=False)
+    return emit.kernel(done.derivation, fp=SEPARATE)
