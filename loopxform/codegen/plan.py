@@ -18,7 +18,14 @@ from loopxform.codegen.host.buffers import Buffer, buffers_of
 from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
-from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients
+from loopxform.codegen.opencl import (
+    atomics,
+    describe,
+    halves,
+    look_back,
+    quotients,
+    root_quotients,
+)
 from loopxform.codegen.opencl.async_copy import START_VECTOR, STARTED
 from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
@@ -233,6 +240,7 @@ def program_plan(
         *atomics.helpers(text),
         *look_back.helpers(text),
         *quotients.helpers(text, approximate=fp.approximate),
+        *root_quotients.helpers(text),
     )
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
