@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import assert_never
 
 from loopxform.codegen.literals import PRIMARY, UNARY, Language, Text, const, floating, type_name
-from loopxform.codegen.opencl import halves, quotients
+from loopxform.codegen.opencl import halves, quotients, root_quotients
 from loopxform.codegen.row_major import row_major
 from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
 from loopxform.errors import EmitError
@@ -75,7 +75,8 @@ class Dialect:
     is addressed through a plain pointer (its first dimension may be None); `offset` the type in
     which such an address is computed (of the arrays `narrow`: an int); `names` what is called
     otherwise in the text, `places` where the elements of members of structs are, `packed` which
-    arrays hold the bits of halves, `thresholds` the variables that hold those by name. A code
+    arrays hold the bits of halves, `thresholds` the variables that hold those by name,
+    `approximate` says that quotients by roots may be as accurate as the device has them. A code
     generator that stores an array in its own way overrides `load`.
     """
 
@@ -88,6 +89,7 @@ class Dialect:
     places: Mapping[str, Place] = field(default_factory=dict)
     packed: frozenset[str] = frozenset()
     thresholds: Mapping[str, str] = field(default_factory=dict)
+    approximate: bool = False
 
     def type_name(self, t: Scalar) -> str:
         """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1; a
@@ -283,7 +285,7 @@ def _binary(e: Bin, d: Dialect) -> Text:
             _as(right, to, d, BINARY["<<"]),
         )
         return f"{parts[0]} {e.op} {parts[1]}", level
-    if e.op == "/" and (quotient := _by_constant(left, right, d)):
+    if e.op == "/" and (quotient := _by_constant(left, right, d) or _by_root(e, d)):
         return quotient, PRIMARY
     bitwise = e.op in ("&", "|", "^", "<<", ">>")
     least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
@@ -302,6 +304,15 @@ def _by_constant(left: Expr, right: Expr, d: Dialect) -> str:
         return ""
     parts = quotients.constants(float(right.value))
     return f"{quotients.QUOTIENT}({', '.join((expr(left, d), *parts))})" if parts else ""
+
+
+def _by_root(e: Bin, d: Dialect) -> str:
+    """A quotient of floats by a square root, where the device's will do; "" for others."""
+    found = root_quotients.by_root(e) if d.approximate else None
+    if found is None or any(d.type_of(x) != FLOAT for x in (e, *found[1:])):
+        return ""
+    name, *operands = found
+    return f"{name}({', '.join(expr(x, d) for x in operands)})"
 
 
 def _tight(e: Expr) -> bool:

@@ -19,7 +19,15 @@ from loopxform.codegen.host.guards import Condition, conditions, in_int, stricte
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.host.turns_ahead import turned_ahead
-from loopxform.codegen.opencl import atomics, describe, halves, look_back, quotients, turned_tile
+from loopxform.codegen.opencl import (
+    atomics,
+    describe,
+    halves,
+    look_back,
+    quotients,
+    root_quotients,
+    turned_tile,
+)
 from loopxform.codegen.opencl.async_copy import PLACE, START_VECTOR, STARTED
 from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
@@ -243,6 +251,7 @@ def program_plan(
         *look_back.helpers(text),
         *turned_tile.helpers(text),
         *quotients.helpers(text, approximate=fp.approximate),
+        *root_quotients.helpers(text),
     )
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(

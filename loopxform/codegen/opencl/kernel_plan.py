@@ -124,8 +124,13 @@ def kernel_plan(
     arguments = tuple(dict.fromkeys([*(arrays.get(n, p) for n, p in zip(owners, needed)), *asked]))
     own = _own_names(fn)
     renamed = _renamed(fn, taken, fixed)
-    dialect = replace(_dialect(fn, mapping, own, renamed), several=several)
-    writer = KernelWriter(mapping, dialect, own, permitted=permitted(fp, fn))
+    may = permitted(fp, fn)
+    dialect = replace(
+        _dialect(fn, mapping, own, renamed),
+        several=several,
+        approximate=may.approximate and may.reassociate,
+    )
+    writer = KernelWriter(mapping, dialect, own, permitted=may)
     body = writer.lines(tuple(s for s in fn.body if isinstance(s, For)))
     if launch.asks:
         told = launch.asks in writes(fn.body) and mapping.group_size > 1
