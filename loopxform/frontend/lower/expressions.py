@@ -137,7 +137,8 @@ class Expressions:
         name = self.scope.records.first_name(owner.type, node.field.name)
         found = self.table.members.get((owner, name))
         if found is None:
-            raise _odd_member(node)
+            open_ended = (owner.type.record, name) in self.scope.records.open_ended
+            raise _open_ended(node) if open_ended else _odd_member(node)
         if self._is_set(found) or self._may_be_set(found):
             reason = f"the pointer '{found.name}' may be set in this function"
             raise NotModelled("LX015", reason, "copy it to a parameter", node)
@@ -382,6 +383,12 @@ def _help(t: CType) -> str:
 def _odd_member(node: c_ast.StructRef) -> NotModelled:
     help = "copy the member to a variable, or use separate arrays for the members"
     why = f"'{node.field.name}' is a struct or union member that is not modelled"
+    return NotModelled("LX015", why, help, node)
+
+
+def _open_ended(node: c_ast.StructRef) -> NotModelled:
+    help = "make it a pointer, or declare it as long as it is"
+    why = f"how long '{node.field.name}' is, at the end of a struct, is not known"
     return NotModelled("LX015", why, help, node)
 
 

@@ -59,6 +59,9 @@ class Records:
     first_names: dict[tuple[str, str], str] = field(default_factory=dict)
     """For members of unions that are one under several names, the name that stands for all."""
     layouts: Layouts = USUAL
+    open_ended: set[tuple[str, str]] = field(default_factory=set)
+    """Members at the end of structs that may be longer than they are declared: `double x[1];`, of
+    which as much is there as was allocated, and structs that end so."""
 
     def define(self, node: c_ast.Node | None, typedef: Lookup, size: Size) -> None:
         """Learns every struct that a declaration defines; `size` evaluates sizes of arrays."""
@@ -96,8 +99,22 @@ class Records:
             inside = t.record and all(isinstance(a, Array) for a in t.derived)
             matrix = self.has_matrices and all(isinstance(x, Pointer) for x in t.derived)
             apart = (self.rows_apart or matrix) and t.is_rows
+            if self._is_open_ended(node, d, t):
+                self.open_ended.add((record_key(node), d.name))
+                if not self.rows_apart:
+                    continue
             if t.is_scalar or t.is_array or apart or inside or (others and rows):
                 yield d.name, replace(t, united=united)
+
+    def _is_open_ended(self, node: c_ast.Struct | c_ast.Union, d: c_ast.Decl, t: CType) -> bool:
+        """Whether a member ends its struct with an array of one element or none, as compilers take
+        such arrays to be longer (gcc: -fstrict-flex-arrays=1); the size is a number."""
+        if isinstance(node, c_ast.Union) or d is not (node.decls or [None])[-1]:
+            return False
+        if t.record and not t.derived:
+            return any(key == t.record for key, _ in self.open_ended)
+        size = t.derived[0].size if t.derived and isinstance(t.derived[0], Array) else None
+        return isinstance(size, c_ast.Constant) and int(size.value) <= 1
 
     def first_name(self, t: CType, name: str) -> str:
         """The name that stands for a member."""

@@ -9,6 +9,7 @@ import pytest
 from differential import needs_compiler
 from lowering import body, opaques, param, parsed, shape
 
+import loopxform as lx
 from loopxform.analysis.verdict import judge
 from loopxform.codegen.c import program
 from loopxform.errors import EmitError, InputError
@@ -23,10 +24,12 @@ typedef struct { float re, im; } C;
 struct P { float x, y; int tag; float v[THREE]; C z; unsigned bit : 3; };
 typedef struct { int n; float *a; const float *b; struct P in; } S;
 union U { float f; int i; };
+struct T { int n; float end[1]; };
+struct O { int n; struct T in; };
 struct P g[16]; S h;
 static void add(struct P *q, float d) { q->x += d; q->tag++; }
 """
-PARAMS = "int n, struct P *p, struct P *q, S *s, float *w, union U *u"
+PARAMS = "int n, struct P *p, struct P *q, S *s, float *w, union U *u, struct T *e, struct O *o"
 
 
 def function(statements: str, params: str = PARAMS) -> Function:
@@ -76,12 +79,22 @@ UNKNOWN = [
     "((struct P *)w)->x = 1;",
     "struct P { int x; } t; t.x = 1;",
     "p->nothing = 1;",
+    "e->end[n] = 1;",
+    "o->in.end[0] = 1;",
 ]
 
 
 @pytest.mark.parametrize("statements", UNKNOWN)
 def test_stays_unknown(statements: str) -> None:
     assert opaques(function(f"{{ {statements} }}"))
+
+
+def test_an_array_at_the_end_of_a_struct_may_be_longer_than_it_says() -> None:
+    (found,) = opaques(function("w[0] = e->n; e->end[n] = 1;"))
+    assert found.reason == "how long 'end' is, at the end of a struct, is not known"
+    source = f"{TYPES} void f(int n, struct T *t) {{ LOOP t->end[i] = t->end[i - 1]; }}"
+    loop = "for (int i = 1; i < n; i++)"
+    assert lx.loads(source.replace("LOOP", loop))["f"].check()[0].parallel == "no"
 
 
 def test_a_bound_that_the_body_sets_is_refused() -> None:
