@@ -272,6 +272,8 @@ EVERY = {
     "device/test_prefetched.py::test_no_race_in_the_simulator": 6,
     "cli/test_scripts.py::test_constraints_count_what_the_plan_counts": 8,
     "cli/test_docs.py::test_the_commands_print_what_is_shown": 3,
+    "unit/recipes/test_versions.py::test_versions": 8,
+    "unit/recipes/test_contraction.py::test_what_the_user_asks_for_is_all_that_is_done": 4,
 }
 """By how many cases there is one that runs by default: the first, and every nth after it."""
 
