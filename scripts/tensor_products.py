@@ -35,6 +35,7 @@ KINDS = {
     "mixed": ("signed char", "unsigned char", "int"),
     "double": ("double", "double", "double"),
     "half": ("_Float16", "_Float16", "float"),
+    "bfloat": ("bfloat", "bfloat", "float"),
     "float": ("float", "float", "float"),
     "planes": ("complex", "complex", "complex"),
     "structs": ("complex", "complex", "complex"),
@@ -44,7 +45,12 @@ KINDS = {
 """Types of both operands and of sums. Complex numbers of doubles have their parts in two arrays
 (`planes`), in structs or in pairs; `joint` adds both products of an iteration first, in C: its
 last terms, which are computed so, may differ from those of `planes` in their last bits."""
-LEVELS: dict[str, Level] = {"half": "reassociate", "float": "fast", "joint": "reassociate"}
+LEVELS: dict[str, Level] = {
+    "half": "reassociate",
+    "bfloat": "reassociate",
+    "float": "fast",
+    "joint": "reassociate",
+}
 """What has to be permitted of floating point."""
 SPECIAL = {"double": (False, True), "planes": (False, True)}
 """Whether operands hold special numbers, once each."""
@@ -54,6 +60,7 @@ DTYPES = {
     "int": np.int32,
     "unsigned": np.uint32,
     "_Float16": np.float16,
+    "bfloat": np.uint16,
     "float": np.float32,
     "double": np.float64,
     "complex": np.complex128,
@@ -70,6 +77,21 @@ void mm(int M, int U, int N, const {0} A[M][U], const {1} B[U][N], {2} C[M][N])
     }}
 }}
 """
+
+BFLOAT = """
+#include <string.h>
+typedef unsigned short bfloat;
+static float widened(bfloat h)
+{
+  unsigned bits = (unsigned)h << 16;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+""" + PRODUCT.replace("A[i][k] * B[k][j]", "widened(A[i][k]) * widened(B[k][j])").format(
+    "bfloat", "bfloat", "float"
+)
+"""Numbers of 16 bits that are the upper halves of floats."""
 
 COMPLEX = """
 struct number {{ double re, im; }};
@@ -129,7 +151,8 @@ def main() -> int:
     for kind in args.kinds:
         types = KINDS[kind]
         own = types[0] == "complex"
-        product = lx.loads(complex_product(kind) if own else PRODUCT.format(*types))["mm"]
+        text = complex_product(kind) if own else PRODUCT.format(*types)
+        product = lx.loads(BFLOAT if kind == "bfloat" else text)["mm"]
         fp = LEVELS.get(kind, "contract")
         plain = lx.loads(complex_product("planes"))["mm"] if kind == "joint" else product
         ordinary = plain.tile(limits="h100", fp=fp, tensor_units=False).compile()
@@ -158,6 +181,9 @@ def operand(
 ) -> np.ndarray:
     """Any integers of the type; real numbers of either sign."""
     dtype = np.dtype(DTYPES[kind])
+    if kind == "bfloat":
+        values = draw.standard_normal((rows, columns), np.float32)
+        return (values.view(np.uint32) >> 16).astype(np.uint16)
     if kind == "double":
         return wide(draw, rows, columns, special=special)
     if kind == "complex":
@@ -187,11 +213,17 @@ def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) 
         differing = int((~same).sum())
         return differing, f"{differing} of {a.size} differ"
     rows = np.linspace(0, len(left) - 1, min(64, len(left))).astype(int)
-    some, whole = left[rows].astype(float), right.astype(float)
+    some, whole = as_numbers(left[rows]), as_numbers(right)
     exact, sizes = some @ whole, abs(some) @ abs(whole)
     slow, quick = (float((abs(x[rows] - exact) / sizes).max()) for x in (a, b))
     most = 3 * 2.0**-20 * (1 + left.shape[1] / 8)
     return int(not quick <= most), f"errors {slow * 2**24:.1f}, {quick * 2**24:.1f}"
+
+
+def as_numbers(a: np.ndarray) -> np.ndarray:
+    """Numbers of 16 bits without a sign are the upper halves of floats."""
+    wide = (a.astype(np.uint32) << 16).view(np.float32) if a.dtype == np.uint16 else a
+    return wide.astype(float)
 
 
 def near_sums(left: np.ndarray, right: np.ndarray, found: np.ndarray) -> tuple[int, str]:
@@ -235,8 +267,10 @@ def by_torch(left: np.ndarray, right: np.ndarray) -> float:
     torch: Any = importlib.import_module("torch")
     torch.backends.cuda.matmul.allow_tf32 = False
     a, b = (torch.from_numpy(x).cuda() for x in (left, right))
-    product = torch.mm if left.dtype.kind in "fc" else torch._int_mm
-    if left.dtype == np.float16:  # the sums of halves are floats here
+    if left.dtype == np.uint16:
+        a, b = a.view(torch.bfloat16), b.view(torch.bfloat16)
+    product = torch.mm if a.dtype not in (torch.int8, torch.uint8) else torch._int_mm
+    if left.dtype.itemsize == 2:  # the sums of halves are floats here
         product = partial(torch.mm, out_dtype=torch.float32)
     events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(12)]
     for begin, end in events:

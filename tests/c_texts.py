@@ -13,6 +13,20 @@ void mm(int M, int U, int N, float A[M][U], float B[U][N], float C[M][N])
 }
 """
 
+BFLOATS = """\
+#include <stdint.h>
+#include <string.h>
+static float widened(uint16_t h)
+{
+  uint32_t bits = (uint32_t)h << 16;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+""" + MM.replace("float A", "const uint16_t A").replace("float B", "const uint16_t B").replace(
+    "A[i][k] * B[k][j]", "widened(A[i][k]) * widened(B[k][j])"
+)
+
 FLAT = """\
 void flat(int n, const float *A, const float *B, float *C)
 {

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.floating_point import FloatingPoint, Level
-from loopxform.ir.types import CHAR, DOUBLE, FLOAT, HALF, INT, SCHAR, UCHAR, UINT, Scalar
+from loopxform.ir.types import CHAR, DOUBLE, FLOAT, HALF, INT, SCHAR, UCHAR, UINT, USHORT, Scalar
 from loopxform.records import record
 
 BANKS = 128
@@ -35,9 +35,13 @@ MATRIX_LOADS = {
 }
 """By their macros, what reads them in PTX: as they are, and turned."""
 
-FACTORS = {DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8", HALF: "f16", FLOAT: "tf32"}
+FACTORS = {
+    **{DOUBLE: "f64", CHAR: "s8", SCHAR: "s8", UCHAR: "u8"},
+    **{HALF: "f16", USHORT: "bf16", FLOAT: "tf32"},
+}
 SUMS = {DOUBLE: "f64", INT: "s32", UINT: "s32", FLOAT: "f32"}
-"""Types as instructions call them. Sums are the same modulo 2^32 with a sign or without."""
+"""Types as instructions call them; an unsigned short is the upper half of a float (`ir.bfloats`).
+Sums are the same modulo 2^32 with a sign or without."""
 
 
 @record
@@ -52,7 +56,8 @@ class TensorTile:
     these. Where an iteration adds several `terms` to a result, neighbours in a row of the warp have
     those of one iteration, in order, then those of the next. Where `warps` can compute a product of
     `across` columns together, they read both operands from local memory, on devices that do that;
-    others compute it in tiles of `rows` by `columns`."""
+    others compute it in tiles of `rows` by `columns`. Both operands are of one type where they may
+    not be `mixed`."""
 
     rows: int
     columns: int
@@ -71,6 +76,7 @@ class TensorTile:
     wide: int = 4
     warps: int = 1
     across: int = 0
+    mixed: bool = False
 
     @property
     def name(self) -> str:
@@ -122,7 +128,8 @@ class TensorTile:
 
     def multiplies(self, operands: Iterable[Scalar]) -> bool:
         """Whether numbers of these types are multiplied so."""
-        return all(t in self.operands for t in operands)
+        kinds = set(operands)
+        return kinds <= set(self.operands) and (self.mixed or len(kinds) < 2)
 
 
 BYTES = (SCHAR, CHAR, UCHAR)
@@ -136,7 +143,7 @@ magnitudes of what it adds. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavio
 cores", 2021.)"""
 
 _HALVES = TensorTile(
-    *(16, 8, 16, (HALF,), (FLOAT,)),
+    *(16, 8, 16, (HALF, USHORT), (FLOAT,)),
     packed=2,
     needs="reassociate",
     result=ANY_ORDER,
@@ -155,7 +162,12 @@ TENSOR_TILES = {
             by_default=True,
         ),
         TensorTile(
-            16, 8, 32, BYTES, (INT, UINT), packed=4, needs="strict", result=EXACT, by_default=True
+            *(16, 8, 32, BYTES, (INT, UINT)),
+            packed=4,
+            needs="strict",
+            result=EXACT,
+            by_default=True,
+            mixed=True,
         ),
         *(replace(_HALVES, warps=4, across=n) for n in (256, 128)),
         _HALVES,
@@ -179,8 +191,10 @@ class Instruction:
     @property
     def macro(self) -> str:
         """`LX_MMA_16_8_32_S8_U8`."""
-        t, kinds = self.tile, dict.fromkeys(FACTORS[x] for x in self.tile.operands)
-        names = (FACTORS[self.left], FACTORS[self.right]) if len(kinds) > 1 else ()
+        t = self.tile
+        names: tuple[str, ...] = (FACTORS[self.left], FACTORS[self.right])
+        if not t.mixed:
+            names = () if self.left == t.operands[0] else names[:1]
         return "_".join(["LX_MMA", *map(str, (t.rows, t.columns, self.depth)), *names]).upper()
 
     @property
@@ -235,7 +249,8 @@ def _instructions() -> dict[str, Instruction]:
     found = dict[str, Instruction]()
     for tile in sorted(TENSOR_TILES.values(), key=lambda t: t.warps):
         kinds = tuple({FACTORS[t]: t for t in reversed(tile.operands)}.values())[::-1]
-        for i in (Instruction(tile, left, right) for left in kinds for right in kinds):
+        pairs = [(x, y) for x in kinds for y in kinds if tile.mixed or x == y]
+        for i in (Instruction(tile, left, right) for left, right in pairs):
             found.setdefault(i.macro, i)
     return found
 

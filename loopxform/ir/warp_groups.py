@@ -123,7 +123,8 @@ class GroupInstruction:
         """`LX_WGMMA_64_128_16`."""
         t = self.tile
         name = f"LX_WGMMA_{t.rows * t.warps}_{t.across}_{t.depth}"
-        return name if self.panels else f"{name}_TERMS"
+        kind = "" if self.type == t.operands[0] else f"_{FACTORS[self.type].upper()}"
+        return f"{name}{kind}" if self.panels else f"{name}{kind}_TERMS"
 
     @property
     def done(self) -> str:

@@ -139,7 +139,8 @@ def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
         types = " and ".join(dict.fromkeys(t.c for t in _types(kinds[0])))
         return f"there are none for products of {types}"
     if not any(t.permitted(asked.fp) for t in fitting):
-        types = " or ".join(dict.fromkeys(t.c for f in fitting for t in f.operands))
+        given = {t for k in kinds for t in _types(k)}
+        types = " or ".join(dict.fromkeys(t.c for f in fitting for t in f.operands if t in given))
         return f"products of {types} need --fp {fitting[0].needs}"
     named = {t.name for t in fitting}
     every = [x for p in parts for x in skipped(p.derivation)]

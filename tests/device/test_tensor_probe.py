@@ -16,6 +16,7 @@ from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.codegen.render import c_string
 from loopxform.frontend import parse_file
 from loopxform.ir.tensor_tiles import INSTRUCTIONS
+from loopxform.ir.types import USHORT
 from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS
 from loopxform.recipes.tile import tile
 from loopxform.runtime.build import build
@@ -101,7 +102,8 @@ int main(void)
 """
 
 
-EXCHANGED = {"double": DOUBLES, "_Float16": HALVES, "float": FLOATS}
+BFLOATS = HALVES.replace("vload_half(0, (const __private half *)&h)", "as_float((uint)h << 16)")
+EXCHANGED = {"unsigned short": BFLOATS, "double": DOUBLES, "_Float16": HALVES, "float": FLOATS}
 
 
 def exchanged(macro: str, term: str) -> str:
@@ -134,6 +136,7 @@ def test_terms_in_another_order_are_found(macro: str, term: str, agrees: bool) -
     assert agrees or (wrong > 0).mean() > 0.9
 
 
+HALF_VALUE = "float half_value(ushort x) { return vload_half(0, (const __private half *)&x); }\n"
 TOGETHER = r"""
 float value(__local ushort *tile, __local ushort *at, ulong shape, uint line, uint k, int panels)
 {
@@ -143,7 +146,7 @@ float value(__local ushort *tile, __local ushort *at, ulong shape, uint line, ui
   if (panels)
     byte = first + line / 64 * lead + k / 8 * stride + k % 8 * 128 + line % 64 * 2;
   byte ^= byte / 128 % pieces * 16;
-  return vload_half(0, (__local const half *)tile + byte / 2);
+  return VALUE(tile[byte / 2]);
 }
 #define LX_SEEN_BY_WARPS()
 #define LX_WARPS_START()
@@ -169,7 +172,9 @@ def test_products_of_warps_are_compared(macro: str) -> None:
         product = product.replace("COLUMNS", str(i.tile.across // 4)).replace(
             "PANELS", str(int(i.panels))
         )
-        program = build(where, text[:start] + product + text[end:]).program
+        value = "as_float((uint)(x) << 16)" if i.type == USHORT else "half_value(x)"
+        before = f"{HALF_VALUE}#define VALUE(x) {value}\n"
+        program = build(where, text[:start] + before + product + text[end:]).program
         wrong = np.ones(ITEMS, np.uint32)
         with cl.CommandQueue(context(where), where.handle) as queue:
             counts = cl.Buffer(context(where), cl.mem_flags.WRITE_ONLY, wrong.nbytes)

@@ -8,9 +8,11 @@ from types import ModuleType
 from loopxform.codegen import render
 from loopxform.ir import warp_groups
 from loopxform.ir.tensor_tiles import Instruction
-from loopxform.ir.types import DOUBLE, FLOAT, HALF
+from loopxform.ir.types import DOUBLE, FLOAT, HALF, USHORT, Scalar
 from loopxform.ir.warp_groups import PANEL, GroupInstruction, Rows
 from loopxform.records import record
+
+HALVES, BFLOATS = ("halves", "half_of"), ("bfloats", "bfloat_of")
 
 TERMS = 32
 """Of each result that warps compute together."""
@@ -32,12 +34,30 @@ class TensorProbe:
     @property
     def bytes(self) -> tuple[Instruction, ...]:
         """Those of integers of eight bits."""
-        return tuple(i for i in self.products if i.left.is_integer)
+        return tuple(i for i in self.products if i.left.bytes == 1)
 
     @property
     def halves(self) -> bool:
         """Whether products of halves are among them."""
-        return any(i.left == HALF for i in self.products) or bool(self.groups)
+        return HALF in self._types
+
+    @property
+    def bfloats(self) -> bool:
+        """Whether products of upper halves of floats are among them."""
+        return USHORT in self._types
+
+    @property
+    def _types(self) -> set[Scalar]:
+        return {i.left for i in self.products} | {i.type for i in self.groups}
+
+    @property
+    def short_kinds(self) -> list[tuple[str, str]]:
+        """The functions that give two numbers of 16 bits, and one of them as a float."""
+        return [x for x, t in ((HALVES, HALF), (BFLOATS, USHORT)) if t in self._types]
+
+    def kind(self, t: Scalar) -> str:
+        """The function that gives two numbers of 16 bits."""
+        return (BFLOATS if t == USHORT else HALVES)[0]
 
     @property
     def floats(self) -> bool:
@@ -48,7 +68,11 @@ class TensorProbe:
     def near(self) -> list[tuple[str, str, str]]:
         """Those whose sums are near those in order: the functions that give a word and a sum, and
         the macro."""
-        of = {HALF: ("halves", "sum_halves"), FLOAT: ("part", "sum_floats")}
+        of = {
+            HALF: ("halves", "sum_halves"),
+            USHORT: ("bfloats", "sum_bfloats"),
+            FLOAT: ("part", "sum_floats"),
+        }
         return [(*of[i.left], i.macro) for i in self.products if i.left in of]
 
     def sum(self, i: Instruction) -> str:

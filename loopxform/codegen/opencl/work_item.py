@@ -226,7 +226,8 @@ class ItemWriter(ABC):
             each = turns.element(each)
         first = (*index[:at], Bin("+", lo, each), *index[at + 1 :])
         rows = value_of(s.slices[at].size or Const(0)) or 0
-        d = replace(self.dialect, types={**self.dialect.types, self.own.c0: INT})
+        numbers = {self.own.c0: INT, **({each.name: INT} if isinstance(each, Var) else {})}
+        d = replace(self.dialect, types={**self.dialect.types, **numbers})
         return self._moved(s, tile, d.element(Load(s.source, first)), s.width, rows)
 
     def _turn(self, width: int, neighbours: int, items: str) -> str:

@@ -17,6 +17,9 @@ columns in twos; and where the shapes divide:
     16x8x8    float     float    within 3*2^-20*(1 + terms/8) of the sum   --fp fast
                                  of its products' magnitudes
 
+Unsigned shorts of which a function makes floats (`(uint32_t)h << 16`, as bits) are taken as
+bfloat16 by 16x8x16.
+
 Floats are made sums of two numbers of 11 bits, and of the four products of such sums three are
 computed: one part of the error is what that leaves out, the other one the sums of the units, which
 round toward 0. An infinity may give a NaN. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of
@@ -58,9 +61,10 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
+from loopxform.ir.bfloats import AS_FLOAT, widens
 from loopxform.ir.nodes import Bin, Cast, Decl, Expr, For, Function, Slice, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
-from loopxform.ir.types import Scalar, Space
+from loopxform.ir.types import USHORT, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import LoopSite, at, declared, names, replace_at
 from loopxform.records import record
@@ -137,6 +141,7 @@ def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tup
         yield f"its sums are not of type {_either(tile.sums)}", "keep the loop as it is"
     elif not all(_is_whole(t.value, kinds, tile) for t in product.terms):
         yield f"its products are not those of its numbers, of type {tile.sums[0].c}", "keep it"
+    yield from _functions(fn, product, kinds)
     for c in copies:
         space = decls[c.source].space if c.source in decls else None
         if space is not Space.LOCAL:
@@ -144,6 +149,19 @@ def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tup
     yield from _targets(product, decls)
     if product.registers() is None:
         yield "there are fewer registers than orders of their terms", "keep the loop as it is"
+
+
+def _functions(
+    fn: Function, product: TileProduct, kinds: Mapping[str, Scalar]
+) -> Iterator[tuple[str, str]]:
+    """Numbers are multiplied as they are; of unsigned shorts the floats whose upper halves they
+    are."""
+    widening = {AS_FLOAT, *(r.name for r in fn.routines if widens(r))}
+    for f in dict.fromkeys(x for t in product.terms for x in (t.left, t.right)):
+        if kinds.get(f.copy.target) == USHORT and f.by not in widening:
+            yield f"'{f.copy.target}' is not made a float of which it is the upper half", "keep it"
+        elif f.by and kinds.get(f.copy.target) != USHORT:
+            yield f"'{f.by}' is called for '{f.copy.target}'", "keep the loop as it is"
 
 
 def _targets(product: TileProduct, decls: Mapping[str, Decl]) -> Iterator[tuple[str, str]]:

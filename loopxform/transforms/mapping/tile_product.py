@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Cast, Copy, Expr, For, Load, Stmt, Un, Var
+from loopxform.ir.bfloats import AS_FLOAT, upper_half
+from loopxform.ir.nodes import Assign, Bin, Call, Cast, Copy, Expr, For, Load, Stmt, Un, Var
 from loopxform.ir.tensor_tiles import TensorTile
 from loopxform.records import record
 from loopxform.transforms.latency.register_pipeline import parts
@@ -23,10 +24,12 @@ from loopxform.transforms.latency.register_pipeline import parts
 @record
 class Factor:
     """A row or a column of elements of a register tile: what a `copy` reads, with constants for the
-    subscripts that are not the row or the column (`at`, None for that one)."""
+    subscripts that are not the row or the column (`at`, None for that one). A function may make a
+    float of each, of which it is the upper half: `by` is its name."""
 
     copy: Copy
     at: tuple[int | None, ...]
+    by: str = ""
 
 
 @record
@@ -171,7 +174,7 @@ def are_sums_of(terms: int, body: Sequence[Stmt], *, in_order: bool) -> bool:
         counts[s.target] = counts.get(s.target, 0) + len(added.products)
         if any(not isinstance(e, Bin) or e.op != "*" for e, _ in added.products):
             return False
-        if any(not isinstance(_number(x), Load) for x in factors):
+        if any(not isinstance(_number(x)[0], Load) for x in factors):
             return False
     return bool(counts) and set(counts.values()) == {terms}
 
@@ -237,13 +240,22 @@ def _term(e: Expr, minus: bool, copies: dict[str, Copy], row: str, column: str) 
 
 def _factor(e: Expr, copies: dict[str, Copy], own: str) -> Factor | None:
     """The elements that a factor, or a conversion of it to the type of the product, is one of."""
-    e = _number(e)
+    e, by = _number(e)
     if not isinstance(e, Load) or e.array not in copies:
         return None
     at = [None if x == Var(own) else value_of(x) for x in e.index]
     known = all(n is not None or x == Var(own) for n, x in zip(at, e.index))
-    return Factor(copies[e.array], tuple(at)) if known and at.count(None) == 1 else None
+    return Factor(copies[e.array], tuple(at), by) if known and at.count(None) == 1 else None
 
 
-def _number(e: Expr) -> Expr:
-    return e.operand if isinstance(e, Cast) else e
+def _number(e: Expr) -> tuple[Expr, str]:
+    """The element that a factor is, as it is or converted, and the function that makes a float of
+    it."""
+    if isinstance(e, Cast):
+        return e.operand, ""
+    bits = upper_half(e)
+    if bits is not None:
+        return bits, AS_FLOAT
+    if isinstance(e, Call) and len(e.args) == 1:
+        return e.args[0], e.name
+    return e, ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopxform.ir.tensor_tiles import MATRIX_ROWS, Instruction, TensorTile
-from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar
+from loopxform.ir.types import DOUBLE, FLOAT, HALF, USHORT, Scalar
 from loopxform.ir.warp_groups import GroupInstruction
 from loopxform.verify.arith import fused
 from loopxform.verify.group.builtins import bits as bits_of
@@ -100,6 +100,8 @@ def _parts(word: Any, kind: Scalar, count: int) -> list[Any]:
         return [word] * count
     bits = 8 * kind.bytes
     parts = [word >> bits * n & ((1 << bits) - 1) for n in range(count)]
+    if kind == USHORT:
+        return [bits_of(x << 16, "I", "f") for x in parts]
     if kind.is_float:
         return [half_value(x) if kind == HALF else bits_of(x, "I", "f") for x in parts]
     return [x - (1 << bits) if x > kind.most else x for x in parts]

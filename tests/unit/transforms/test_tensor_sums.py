@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_texts import MM
+from c_texts import BFLOATS, MM
 from conftest import Golden
 from deriving import shown
 
@@ -33,12 +33,14 @@ TURNED = TURNED.replace("B[U][N]", "B[N][U]").replace("B[k][j]", "B[j][k]")
 HALF_SUMS = HALVES.replace("float acc", "_Float16 acc")
 ROUNDED = HALVES.replace("A[i][k] * B[k][j]", "(_Float16)(A[i][k] * B[k][j])")
 DOUBLE_SUMS = HALVES.replace("float acc", "double acc")
+SHORTS = BFLOATS.replace("widened(A[i][k]) * widened(B[k][j])", "A[i][k] * B[k][j]")
+OTHERS = BFLOATS.replace("<< 16", "<< 15")
 FLOATS, TURNED_FLOATS = (x.replace("_Float16", "float") for x in (HALVES, TURNED))
 FLOATS_OF_DOUBLES = FLOATS.replace("float B", "double B")
 
 
 def mapped(text: str, options: Options, sizes: dict[str, int], level: Level) -> Derivation:
-    (fn,) = parse_file("f.c", text=text).unit.functions
+    *_, fn = parse_file("f.c", text=text).unit.functions
     asked = replace(options, tensor_units=True, pack=0).within(PERMITTED[level])
     return tile(fn, SIZES | sizes, "register", H100, options=asked).derivation
 
@@ -49,7 +51,7 @@ def test_kernel_of_near_sums(text: str, level: Level, golden: Golden) -> None:
     golden.check(emit.kernel(derivation, fp=PERMITTED[level]).source, level)
 
 
-@pytest.mark.parametrize("text", [HALF_SUMS, ROUNDED, DOUBLE_SUMS])
+@pytest.mark.parametrize("text", [HALF_SUMS, ROUNDED, DOUBLE_SUMS, SHORTS, OTHERS])
 def test_other_sums_are_refused(text: str) -> None:
     before = mapped(text, Options(stages=2), {}, "contract")
     with pytest.raises(TransformError, match="is no product of tiles"):
@@ -58,12 +60,15 @@ def test_other_sums_are_refused(text: str) -> None:
 
 # ---------------------------------------------------------------- runs
 
+ROWS = Options(stages=3, async_copies=True, vector=8, pad=False, swizzle_groups=2)
 SHAPES = [(9, 35, 33), (33, 2, 1)]
 RUNS: dict[str, tuple[str, Options, dict[str, int]]] = {
     "plain": (HALVES, Options(stages=2), {}),
     "casts": (CAST, Options(pad=False), {"Tk": 32}),
     "turned": (TURNED, Options(stages=2, swizzle_groups=2), {"Rx": 8}),
     "floats": (FLOATS, Options(stages=2, vector=4), {}),
+    "bfloats": (BFLOATS, Options(stages=2), {}),
+    "bfloat-rows": (BFLOATS, ROWS, {"Tk": 32}),
     "turned-floats": (TURNED_FLOATS, Options(async_copies=True, stages=3), {"Tk": 8, "Ry": 8}),
 }
 
@@ -72,20 +77,28 @@ def numbers(text: str, shape: tuple[int, int, int]) -> dict[str, Any]:
     """Of several magnitudes."""
     m, u, n = shape
     rng = np.random.default_rng(m + u + n)
-    kind = np.float32 if "float A" in text else np.float16
+    kind = np.float32 if "float A" in text or text == BFLOATS else np.float16
 
     def drawn(name: str, rows: int, columns: int) -> np.ndarray[Any, Any]:
         turned = "A[U][M]" in text or (name == "B" and "B[N][U]" in text)
         extents = (columns, rows) if turned else (rows, columns)
         values = rng.standard_normal(extents) * 2.0 ** rng.integers(-3, 4, extents)
-        return values.astype(kind)
+        values = values.astype(kind)
+        return (values.view(np.uint32) >> 16).astype(np.uint16) if text == BFLOATS else values
 
     args = {"A": drawn("A", m, u), "B": drawn("B", u, n), "C": np.full((m, n), 7, np.float32)}
     return {"M": m, "U": u, "N": n, **args}
 
 
+def as_numbers(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Unsigned shorts are the upper halves of floats."""
+    wide = (a.astype(np.uint32) << 16).view(np.float32) if a.dtype == np.uint16 else a
+    return wide.astype(float)
+
+
 @pytest.mark.parametrize(
-    "case", [pytest.param(x, marks=[pytest.mark.slow] if x == "casts" else []) for x in RUNS]
+    "case",
+    [pytest.param(x, marks=[pytest.mark.slow] if x in ("casts", "bfloats") else []) for x in RUNS],
 )
 def test_sums_in_any_order_are_near(case: str) -> None:
     """Halves as near as sums in order are, floats within the bound that the report names: where
@@ -97,7 +110,7 @@ def test_sums_in_any_order_are_near(case: str) -> None:
     assert [i.tile.name for i in plan.tile_products] == ["16x8x8" if floats else "16x8x16"]
     for shape in SHAPES:
         args = numbers(text, shape)
-        left, right = (args[x].astype(float) for x in "AB")
+        left, right = (as_numbers(args[x]) for x in "AB")
         left, right = (left.T, right.T) if "A[U][M]" in text else (left, right)
         unit = 3 * 2.0**-20 if floats else shape[1] * 2.0**-24
         most = unit * (abs(left) @ abs(right))
@@ -109,7 +122,6 @@ def test_sums_in_any_order_are_near(case: str) -> None:
 
 # ---------------------------------------------------------------- rows of vectors
 
-ROWS = Options(stages=3, async_copies=True, vector=8, pad=False, swizzle_groups=2)
 IN_MATRICES: dict[str, tuple[str, Options, dict[str, int], tuple[str, ...]]] = {
     "plain": (HALVES, ROWS, {"Tk": 32}, ("", "_TURNED")),
     "right-turned": (RIGHT, replace(ROWS, index=64), {"Tk": 32, "Ry": 2, "Ty": 16}, ("", "")),
@@ -140,7 +152,7 @@ def test_matrices_hold_what_words_do(case: str) -> None:
         ) == macros.count(name)
     for shape in [(16, 72, 40), (8, 8, 8)]:
         args = numbers(text, shape)
-        left, right = (args[x].astype(float) for x in "AB")
+        left, right = (as_numbers(args[x]) for x in "AB")
         left = left.T if "A[U][M]" in text else left
         right = right.T if "B[N][U]" in text else right
         most = shape[1] * 2.0**-24 * (abs(left) @ abs(right))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from c_project import STRICT, cc, require_opencl
-from c_texts import MM
+from c_texts import BFLOATS, MM
 from conftest import Golden
 
 from loopxform.codegen import emit
@@ -50,7 +50,7 @@ PLACED = replace(ROWS, warp_tile=(8, 4), block_cyclic=2, vector=1)
 
 
 def mapped(text: str, options: Options, sizes: dict[str, int]) -> Derivation:
-    (fn,) = parse_file("f.c", text=text).unit.functions
+    *_, fn = parse_file("f.c", text=text).unit.functions
     asked = replace(options, tensor_units=True, pack=0, serpentine=0).within(ANY_ORDER)
     return tile(fn, SIZES | sizes, "register", H100, options=asked).derivation
 
@@ -117,23 +117,32 @@ def test_elements_are_where_their_shape_says(row: int, panels: bool) -> None:
 # ---------------------------------------------------------------- runs
 
 
-def products(shape: tuple[int, int, int], *, turned: bool) -> tuple[dict[str, Any], Any, Any]:
-    """Halves of several magnitudes, what is right, and the sums of magnitudes."""
+def products(
+    shape: tuple[int, int, int], *, turned: bool = False, bfloats: bool = False
+) -> tuple[dict[str, Any], Any, Any]:
+    """Numbers of several magnitudes, what is right, and the sums of magnitudes."""
     m, u, n = shape
     rng = np.random.default_rng(m + u + n)
-    a, b = (
+    both = [
         (rng.standard_normal(x) * 2.0 ** rng.integers(-3, 4, x)).astype(np.float16)
         for x in ((m, u), (u, n))
-    )
-    exact, most = a.astype(float) @ b.astype(float), abs(a.astype(float)) @ abs(b.astype(float))
+    ]
+    if bfloats:
+        whole = [(x.astype(np.float32).view(np.uint32) >> 16 << 16) for x in both]
+        a, b = ((x >> 16).astype(np.uint16) for x in whole)
+        left, right = (x.view(np.float32).astype(float) for x in whole)
+    else:
+        a, b = both
+        left, right = a.astype(float), b.astype(float)
     args = {"M": m, "U": u, "N": n, "A": a, "B": np.ascontiguousarray(b.T) if turned else b}
-    return args | {"C": np.full((m, n), 7, np.float32)}, exact, most
+    return args | {"C": np.full((m, n), 7, np.float32)}, left @ right, abs(left) @ abs(right)
 
 
 RUNS: dict[str, tuple[str, dict[str, int], tuple[int, int, int]]] = {
     "panels": (HALVES, {}, (66, 40, 136)),
     "terms": (RIGHT, {"Tk": 32}, (70, 40, 130)),
     "long-rows": (RIGHT, {"Tk": 64, "stages": 2}, (72, 136, 8)),
+    "bfloats": (BFLOATS, {}, (72, 24, 136)),
     "wide": (HALVES, {"Rx": 64}, (8, 16, 264)),
     "wide-terms": (RIGHT, {"Rx": 64, "Tk": 32, "stages": 2}, (65, 32, 256)),
 }
@@ -149,7 +158,7 @@ def test_products_of_warps_are_right(case: str) -> None:
     options = replace(ROWS, stages=sizes.get("stages", 3))
     plan = emit.kernel(mapped(text, options, own), fp=ANY_ORDER)
     assert plan.group_products
-    args, exact, most = products(shape, turned=text == RIGHT)
+    args, exact, most = products(shape, turned=text == RIGHT, bfloats=text == BFLOATS)
     for form in ({}, {"warp_groups": False}, {"asynchronous": False}):
         given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
         execute(plan, given, **form)
@@ -163,7 +172,7 @@ def test_reads_before_the_barrier_are_found() -> None:
         replace(k, text=k.text.replace("barrier(CLK_LOCAL_MEM_FENCE);", "", 1))
         for k in plan.kernels
     )
-    args, *_ = products((64, 32, 128), turned=False)
+    args, *_ = products((64, 32, 128))
     with pytest.raises(ExecutionError):
         execute(replace(plan, kernels=changed), args)
 
