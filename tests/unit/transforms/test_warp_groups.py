@@ -139,9 +139,10 @@ def products(
 
 
 RUNS: dict[str, tuple[str, dict[str, int], tuple[int, int, int]]] = {
-    "panels": (HALVES, {}, (66, 40, 136)),
+    "panels": (HALVES, {}, (60, 24, 120)),
     "terms": (RIGHT, {"Tk": 32}, (70, 40, 130)),
     "long-rows": (RIGHT, {"Tk": 64, "stages": 2}, (72, 136, 8)),
+    "groups": (HALVES, {}, (66, 40, 136)),
     "bfloats": (BFLOATS, {}, (72, 24, 136)),
     "wide": (HALVES, {"Rx": 64}, (8, 16, 264)),
     "wide-terms": (RIGHT, {"Rx": 64, "Tk": 32, "stages": 2}, (65, 32, 256)),
