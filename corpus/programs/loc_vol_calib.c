@@ -43,13 +43,15 @@ void loc_vol_calib(int outer, int numX, int numY, int numT, double res[restrict 
         }
 
       for (int j = 0; j < numY; j++) { /* implicit along x: a system for each row */
+        double left = 0.0;
         for (int i = 0; i < numX; i++) {
           double x = i * dx + 0.01, z = (j - numY / 2) * dy + lnAlpha;
           double va = exp(2 * (beta * log(x) + z - 0.5 * nu * nu * now)) * 0.25 / (dx * dx);
           double f = i > 0 ? -va / b[o][j][i - 1] : 0.0;
-          b[o][j][i] = dtInv + 2 * va + f * va;
+          b[o][j][i] = dtInv + 2 * va + f * left;
           if (i > 0)
             u[o][j][i] -= f * u[o][j][i - 1];
+          left = va;
         }
         for (int i = numX - 1; i >= 0; i--) {
           double x = i * dx + 0.01, z = (j - numY / 2) * dy + lnAlpha;
@@ -61,7 +63,7 @@ void loc_vol_calib(int outer, int numX, int numY, int numT, double res[restrict 
       }
 
       for (int i = 0; i < numX; i++) { /* implicit along y */
-        double w = 0.5 * nu * nu / (dy * dy);
+        double w = 0.25 * nu * nu / (dy * dy);
         for (int j = 0; j < numY; j++) {
           double f = j > 0 ? -w / c[o][i][j - 1] : 0.0;
           c[o][i][j] = dtInv + 2 * w + f * w;
