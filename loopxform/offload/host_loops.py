@@ -219,7 +219,7 @@ def _split(program: Program, s: For) -> bool:
     if len(statements) < 2:
         return False
     inner = [x for x in statements if isinstance(x, For)]
-    apart = all(_parallel(program, x) for x in chain) and _stand_apart(program, chain[-1], inner)
+    apart = all(_parallel(program, x) for x in chain) and _stand_apart(program, chain, inner)
     wider = not apart and all(_parallel(program, x) for x in chain) and _holds_bands(program, inner)
     if _parallel(program, s) and not (apart or wider):
         return False
@@ -235,13 +235,16 @@ def _split(program: Program, s: For) -> bool:
     return False
 
 
-def _stand_apart(program: Program, around: For, inner: list[For]) -> bool:
+def _stand_apart(program: Program, chain: tuple[For, ...], inner: list[For]) -> bool:
     """Whether a loop among them is worth work-items of its own: not one that only sets what an
-    iteration around it keeps in a slice of its own."""
+    iteration of the loops around it keeps in a slice of its own, if these are many and the others
+    are short: long ones may become parallel."""
     spread = [x for x in inner if _spread(program, x)]
-    if not spread or program.limits is None:
+    rest = (x for s in inner if s not in spread for _, x in walk((s,)) if isinstance(x, For))
+    long = all(map(has_few_iterations, chain)) or not all(map(has_few_iterations, rest))
+    if not spread or program.limits is None or long:
         return bool(spread)
-    kept = sliced(Work(program.derivation, {}), around, program.limits)
+    kept = sliced(Work(program.derivation, {}), chain[-1], program.limits)
     return any(not writes(x.body) <= kept for x in spread)
 
 

@@ -33,17 +33,19 @@ def program(update: str, *, extent: int = 16, turns: int = 64) -> str:
     )
 
 
-def set_first(update: str, *, first: int = 0) -> str:
+SHORT = "for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++)"
+LONG = "for (int i = 0; i < 1; i++) for (int j = 0; j < 64; j++)"
+
+
+def set_first(*, first: int = 0, turns: str = SHORT) -> str:
     """The same, where the loops that update the numbers of an element set them first, from one of
     them on."""
     return (
-        program(update)
-        .replace(
-            f"{EACH} s[z][y][x] = z; {EACH} for (int j",
-            f"{EACH} s[z][y][x] = -z; {EACH} {{ for (int z = {first}; z < 16; z++) s[z][y][x] = z;"
-            " for (int j",
-        )
-        .replace(f"{update} {EACH} out", f"{update} }} {EACH} out")
+        "void f(int n, const unsigned char a[8 * n][64 * n], float out[n][n]) {"
+        f" float s[16][n][n]; for (int z = 0; z < 16; z++) {EACH} s[z][y][x] = -z;"
+        f" {EACH} {{ for (int z = {first}; z < 16; z++) s[z][y][x] = z;"
+        f" {turns} s[a[8 * y + i][64 * x + j] & 15][y][x] += j; }}"
+        f" {EACH} out[y][x] = s[3][y][x] + 2 * s[5][y][x]; }}"
     )
 
 
@@ -60,16 +62,23 @@ CASES = {
         program(KEY.replace("15", "127") + " += j;", extent=128, turns=512),
         [],
     ),
-    "set-first": (set_first(f"{KEY} += j;"), ["s_row"]),
-    "set-first-in-part": (set_first(f"{KEY} += j;", first=4), ["s_row"]),
+    "set-first": (set_first(), ["s_row"]),
+    "set-first-in-part": (set_first(first=4), ["s_row"]),
+    "set-first-and-long": (set_first(turns=LONG), ["s_row"]),
     "no-key": (program("s[3][y][x] += a[y + j][x];"), []),
 }
 
 
-@pytest.mark.parametrize(("name", "copied"), [("set-first", False), ("set-first-in-part", True)])
-def test_what_sets_a_slice_first_has_no_kernel_of_its_own(name: str, copied: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "parts", "copied"),
+    [("set-first", 3, False), ("set-first-in-part", 3, True), ("set-first-and-long", 5, True)],
+)
+def test_what_sets_a_slice_first_has_no_kernel_of_its_own(
+    name: str, parts: int, copied: bool
+) -> None:
+    """But where the updates could be parallel too."""
     done = lx.loads(CASES[name][0])["f"].offload(limits="h100")
-    assert len(done.parts) == 3
+    assert len(done.parts) == parts
     assert ("s_row[p][local_y][local_x] = s[" in done.kernel) == copied
 
 
