@@ -16,6 +16,7 @@ from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Var
 from loopxform.ir.visit import loops_around, resolve, walk
 from loopxform.prepare.parallel_band import Nest
+from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.columns import inwards
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.naive import one_item_each
@@ -31,13 +32,15 @@ from loopxform.transforms import (
 
 
 def sums_of_rows(nest: Nest) -> bool:
-    """Whether all that loops inside do is to sum up along rows in scalars."""
+    """Whether all that loops inside do is to sum up along rows in scalars, and none is short: the
+    compiler has work-items in vectors then."""
     inside = [s for s in nest.innermost.body if isinstance(s, For)]
     known = list(along_terms(nest))
     own = {s.name for s in nest.innermost.body if isinstance(s, Decl) and not s.shape}
     targets = [s.target for loop in inside for _, s in walk(loop.body) if isinstance(s, Assign)]
     sums = all(isinstance(t, Var) and t.name in own for t in targets)
-    return bool(inside) and all(loop in known for loop in inside) and sums
+    many = inside and not any(map(has_few_iterations, inside))
+    return bool(many) and all(loop in known for loop in inside) and sums
 
 
 def joint_rows(w: Work, nest: Nest, rows: int) -> str:

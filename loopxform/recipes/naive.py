@@ -21,6 +21,7 @@ from loopxform.model.choice import Choice, naive
 from loopxform.model.layouts import one_each
 from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest
+from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.base import Mapped, Question
 from loopxform.recipes.deriving import Work, levels
 from loopxform.recipes.kept_in_order import is_for_few, kept_in_order
@@ -67,7 +68,8 @@ def is_uneven(nest: Nest) -> bool:
 
 def _in_turn(nest: Nest) -> Tiles:
     """A group on a device that runs its work-items in turn."""
-    return ROWS_IN_TURN if any(True for _ in along_terms(nest)) else TILES_IN_TURN
+    rows = any(not has_few_iterations(loop) for loop in along_terms(nest))
+    return ROWS_IN_TURN if rows else TILES_IN_TURN
 
 
 def _in_lockstep(items: int) -> Tiles:
