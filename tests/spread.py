@@ -20,7 +20,7 @@ EVERY = {
     "property/test_mutations.py::test_a_planted_bug_is_caught": 18,
     "property/test_corpus.py::test_runs_agree": 16,
     "property/test_verdicts.py::test_random_c": 9,
-    "device/test_capped_counts.py::test_as_the_c_program": 5,
+    "device/test_capped_counts.py::test_as_the_c_program": 8,
     "device/test_conditional_text.py::test_random_conditionals": 8,
     "device/test_contractions.py::test_the_executor_finds_no_fault_and_the_same_results": 36,
     "device/test_corpus_nests.py::test_runs_like_the_c_program": 16,

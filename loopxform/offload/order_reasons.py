@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from loopxform.analysis.extrema import extremum
 from loopxform.analysis.verdict import LoopVerdict
+from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import Assign, Bin, For, If, Load, Var
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import names, walk
+from loopxform.ir.visit import loads, names, walk
 from loopxform.ir.whiles import condition
 from loopxform.offload.reductions import reason
 
@@ -24,7 +25,8 @@ def in_order(s: For, verdict: LoopVerdict | None, sought: Mapping[str, str]) -> 
         return "it cannot be mapped"
     if verdict.reasons:
         named = tuple(str(x) for x in verdict.idioms if x.kind in ("scan", "compaction"))
-        parts = (verdict.reasons[0].message, *named, _remedy(verdict) or _apart(s) or _kept(s))
+        remedy = _remedy(verdict) or _apart(s) or _kept(s) or _order(s)
+        parts = (verdict.reasons[0].message, *named, remedy)
         return "; ".join(x for x in parts if x)
     if verdict.reductions:
         return reason(verdict, sought)
@@ -71,6 +73,22 @@ def _kept(s: For) -> str:
         both = isinstance(left, Load) and isinstance(right, Load) and left.array == right.array
         if not values and both and any(places & names(e) for e in (left, right)):
             return "keep the extremum in a variable, beside its place, and compare with that"
+    return ""
+
+
+def _order(s: For) -> str:
+    """A recurrence of several elements that earlier iterations have set."""
+    sign = -1 if (value_of(s.step) or 1) < 0 else 1
+    for _, x in walk(s.body):
+        if not isinstance(x, Assign) or not isinstance(x.target, Load) or len(x.target.index) != 1:
+            continue
+        ((own,), array) = x.target.index, x.target.array
+        read = (e.index[0] for e in loads(x.value) if e.array == array)
+        gaps = {(poly(own) - poly(e)).value for e in read}
+        back = {gap for gap in gaps if gap is not None and sign * gap > 0}
+        if len(back) > 1:
+            text = f"{expr_text(x.target)} is made of {len(back)} elements that were set before"
+            return f"{text}, and only m*x + e of one is computed in parts"
     return ""
 
 

@@ -38,6 +38,7 @@ from loopxform.offload.fusion import also, fused_neighbours
 from loopxform.offload.host_loops import require_use, structure
 from loopxform.offload.joined_kernels import joined_kernels
 from loopxform.offload.one_group import in_one_group
+from loopxform.offload.passed_on import stored_once
 from loopxform.offload.program_state import Part, Program
 from loopxform.offload.reductions import few_results, is_group_work
 from loopxform.offload.sequential_rest import flagged, sequential, single
@@ -296,7 +297,8 @@ def _keep_in_memory(program: Program) -> None:
     for name, decl in declared(program.fn.body).items():
         shared = not decl.shape and id(decl) not in inside and name not in hosted
         if shared and name not in counters(program.fn) and any(name in u for u in used):
-            program.derivation = program.derivation.then(ScalarToMemory(name))
+            kept = program.derivation.then(ScalarToMemory(name))
+            program.derivation = stored_once(kept, name)
 
 
 def _require_parts(program: Program) -> None:

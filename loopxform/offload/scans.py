@@ -100,6 +100,9 @@ def _hint(why: Obstacle, found: RunningLoop) -> str:
     message = why.message
     for scalar, array in found.carried:
         message = message.replace(f"'{scalar}'", f"'{array}'")
+        if f"anti dependence of {array} " in message and not why.remedy:
+            text = f"iterations read elements of {array} that later ones overwrite"
+            return f"{text} (read those from a copy of {array} made before)"
     return f"{message} ({why.remedy})" if why.remedy else message
 
 

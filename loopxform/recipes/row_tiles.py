@@ -116,8 +116,9 @@ class _Tile:
         assumed, apart = self.w.fn.assumes, self.apart()
         if apart is None:
             return None
-        buffers = [*self.buffers(apart), *self.own_rows(apart)]
-        if not buffers or not all(self.bounded(name, len(buffers)) for name in buffers):
+        own, rows = self.own_rows(apart), self.buffers(apart)
+        buffers = [*rows, *own]
+        if not rows or not all(self.bounded(name, len(buffers)) for name in buffers):
             return None
         fits = tuple(e for e in self.w.fn.assumes if e not in assumed)
         tiles = outer_name(self.w.fn, self.loop)
@@ -219,18 +220,24 @@ class _SharedTile(_Tile):
             return None
         known = {s.loop.var for s in loops(self.w.fn)}
         for var in long:
-            if self.parallel(var):
-                continue
-            apart = with_terms_apart(self.before.of(self.w.derivation), [var])
-            self.w.derivation = told_apart(apart.derivation)
-            if not self.w.attempt(Distribute((var,))):
+            if not self.parallel(var) and not self.split(var):
                 return None
-            self.w.derivation = told_apart(self.w.derivation)
         made = [s.loop.var for s in loops(self.w.fn)]
         found = [v for v in made if v in long or v not in known]
         shared = tuple(v for v in found if self.parallel(v))
         left = [resolve(self.w.fn, v)[0].loop for v in found if v not in shared]
         return None if takes_long(self.w.fn, left) else shared
+
+    def split(self, var: str) -> bool:
+        """Gives what takes long in a loop that sums up a loop of its own, terms if need be."""
+        (site,) = resolve(self.w.fn, var)
+        if len(site.loop.body) < 2 or not self.w.attempt(Distribute((var,))):
+            apart = with_terms_apart(self.before.of(self.w.derivation), [var])
+            self.w.derivation = told_apart(apart.derivation)
+            if not self.w.attempt(Distribute((var,))):
+                return False
+        self.w.derivation = told_apart(self.w.derivation)
+        return True
 
     def parallel(self, var: str) -> bool:
         """Whether iterations of a loop may run at the same time."""

@@ -90,3 +90,20 @@ def test_what_is_said_to_help_does(name: str) -> None:
         call(**found)
         assert (found["x"] == expected["x"]).all()
         assert (found["y"] == expected["y"]).all()
+
+
+def test_recurrences_say_what_they_are_made_of() -> None:
+    head = "void f(int n, float a[n], const float x[restrict n])"
+    loop = "for (int i = 2; i < n - 1; i++)"
+    said = {
+        "a[i] = a[i - 1] - a[i - 2] / 2 + x[i];": "a[i] is made of 2 elements that were set "
+        "before, and only m*x + e of one is computed in parts",
+        "a[i] = (a[i - 1] + a[i] + a[i + 1]) / 3;": "iterations read elements of a that later "
+        "ones overwrite (read those from a copy of a made before)",
+    }
+    for body, why in said.items():
+        (part,) = lx.loads(f"{head} {{ {loop} {body} }}")["f"].offload(fp="reassociate").parts
+        assert part.why.endswith(why), part.why
+    copied = "a[i] = (a[i - 1] + x[i] + x[i + 1]) / 3;"
+    parts = lx.loads(f"{head} {{ {loop} {copied} }}")["f"].offload(fp="reassociate").parts
+    assert len(parts) > 1

@@ -33,6 +33,11 @@ FUNCTIONS = {
         f"float m = 2; int p = -1; {LOOP} if (i % 3) if (a[i] <= m) {{ m = a[i]; p = i; }}"
         " y[0] = m; z[0] = p;"
     ),
+    "places, one after the other": (
+        f"float m = a[0]; int p = -1, q = 0; {LOOP} if (a[i] >= m) {{ m = a[i]; p = i; }}"
+        " m = 2; for (int i = 0; i < n; i++) if (i % 3) if (a[i] < m) { m = a[i]; q = i; }"
+        " y[0] = m; z[0] = p * 10 + q;"
+    ),
     "the last place in a matrix": (
         f"float m = -__builtin_inff(); int p = -1, q = 7; {LOOP} for (int j = 0; j < 70; j++)"
         " if (m <= a[i][j]) { m = a[i][j]; p = i; q = j; } z[0][0] = p * 100 + q;"
