@@ -47,7 +47,7 @@ def _items(
                 values[loop.var] = evaluate(loop.lo, values)
                 test = whiles.test(replace(loop, hi=whiles.end(loop)) if flag else loop)
                 values |= {turn: 1} if turn else {}
-                while evaluate(test, values) and (not flag or ask(flag) > 0):
+                while evaluate(test, values) and (not flag or _goes_on(ask(flag), turn)):
                     yield from _items(body, plan, values, ask)
                     values[loop.var] += evaluate(loop.step, values)
             case Choose(cond, then, orelse, flag):
@@ -57,3 +57,8 @@ def _items(
                 values[name] = evaluate(value, values)
             case _:
                 assert_never(x)
+
+
+def _goes_on(told: int, turn: str) -> bool:
+    """Whether a flag says so: below 0 it may be the number of the last turn."""
+    return told > 0 if turn else told != 0

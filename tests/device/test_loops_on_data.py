@@ -73,6 +73,11 @@ BODIES: dict[str, tuple[str, str]] = {
         "int more = 1; while (more) { more = 0; for (int i = 0; i < n; i++) a[i] /= 3; "
         "for (int i = 0; i < n; i++) if (a[i] > tol) more = 1; out[2] += more; }",
     ),
+    "negative-flag": (
+        "double",
+        "int more = -2; while (more) { "
+        f"{HALF} {{ double e; {LARGEST} more = e > tol ? -1 : 0; }} }}",
+    ),
     "while-in-for": (
         "double",
         "for (int t = 0; t < m; t++) { double e = 2; int k = 0; "
