@@ -28,12 +28,14 @@ HEAD = """\
 #define SET(x, e) do { (x) = (e); } while (0)
 typedef unsigned int word;
 typedef struct pair { word x; float y; word z[8]; } pair;
+typedef struct both { word a, b; float f; void *none; } both;
 enum colour { RED, GREEN = 3, BLUE };
 word A[64], B[64], M[12][12];
 int C[64];
 float X[64];
 unsigned char bytes[64];
 pair P[16], one;
+struct two { word a, b; } Q[16];
 static const int limit = 5;
 """
 HELPERS = """\
@@ -46,6 +48,9 @@ static word bits(word x) { word c = 0; while (x) { c += x & 1; x >>= 1; } return
 static word joined(word x) { union { word w; unsigned char b[4]; } u; u.w = x; return u.b[0]; }
 static word coded(word x) { enum { LOW = 1 }; struct { word a; } s; s.a = x; return s.a & LOW; }
 static word old(x, y) word x; int y; { return x + (word)y; }
+static struct two mixed(struct two u, word k) { struct two r = { .b = k, .a = u.b }; return r; }
+static struct two whole(word x) { return (struct two){ x, x ^ 5 }; }
+static void flip(struct two *u) { struct two t = *u; u->a = t.b; u->b = t.a; }
 static word fact(word x) { return x < 2 ? 1 : x * fact(x - 1); }
 """
 
@@ -87,6 +92,13 @@ if ($e > s) s = $p;
 s = s > $e ? s : 3;
 (void)($e);
 zero();
+{ struct two $v = Q[($i) & 15]; $v.a += $e; Q[($i) & 15] = mixed($v, s); }
+{ struct two $v = { .b = $e }, $w = $v; flip(&$w); s += $w.a; }
+Q[($i) & 15] = whole(s);
+flip(&Q[($i) & 15]);
+Q[($i) & 15] = (struct two){ Q[($i) & 15].b, $e };
+{ both $v = { $e, .f = 1 }, $w; $w = $v; $w.b++; s += $w.a + $w.b; }
+~{ pair $v = P[($i) & 7]; s += $v.x + $v.z[1]; P[($i) & 7] = $v; }
 larger($e, 2);
 ~put(A, ($i) & 31, $e);
 ~put(&B[2], ($i) & 15, $e);

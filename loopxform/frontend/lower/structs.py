@@ -13,6 +13,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.callee import steps
 from loopxform.frontend.names.ctype import Array, CType
 from loopxform.frontend.names.members import Records, is_pointer_member
+from loopxform.frontend.names.own_structs import Seen
 from loopxform.frontend.syntax.tree import below, clone, every
 
 MOST = 16
@@ -27,20 +28,20 @@ def copies(
     key: str,
     target: c_ast.Node,
     value: c_ast.Node,
-    mentioned: frozenset[str] | None = None,
+    seen: Seen | None = None,
 ) -> list[c_ast.Assignment] | None:
     """The assignments that `target = value` of structs stands for, or None where that is not
-    plain. Members that are not `mentioned` do not matter, where that is given."""
-    if mentioned is not None and not _matter_alone(records, key, mentioned):
-        mentioned = None
-    if (mentioned is None and key not in records.whole) or not _is_steady(target):
+    plain. Members that are not `seen` do not matter, where that is given."""
+    if seen is not None and not _matter_alone(records, key, seen):
+        seen = None
+    if (seen is None and key not in records.whole) or not _is_steady(target):
         return None
-    leaves = list(_leaves(records, key, (), mentioned))
+    leaves = list(_leaves(records, key, (), seen))
     if len(leaves) > MOST:
         return None
     if isinstance(value, c_ast.InitList):
         given = _given(records, key, value, ())
-        if given is None or (mentioned is not None and any(map(_has_effects, given.values()))):
+        if given is None or (seen is not None and any(map(_has_effects, given.values()))):
             return None
         return [_assigned(_at(target, x), given.get(x) or _zero(value)) for x in leaves]
     if not _is_steady(value):
@@ -63,33 +64,31 @@ def copied_object(value: c_ast.Node, is_one: Callable[[c_ast.Node], bool]) -> c_
     return value
 
 
-def _matter_alone(records: Records, key: str, mentioned: frozenset[str]) -> bool:
-    """Whether each member that is mentioned is a number, or made of such, and the others may be
+def _matter_alone(records: Records, key: str, seen: Seen) -> bool:
+    """Whether each member that is seen is a number, or made of such, and the others may be
     left alone."""
-    types = records.types.get(key)
+    types, (members, inside) = records.types.get(key), seen
     if types is None or len(types) != len(records.listed.get(key, ())):
         return False
     for name, t in types.items():
         inner = records.fields[key].get(name)
         if t.is_any_volatile:
             return False
-        if name in mentioned and (inner is None or is_pointer_member(inner)):
+        if name in members and (inner is None or is_pointer_member(inner)):
             return False
-        record = inner.record if name in mentioned and inner is not None else ""
-        if record and not _matter_alone(records, record, mentioned):
+        record = inner.record if name in members and inner is not None else ""
+        if record and not _matter_alone(records, record, (inside, inside)):
             return False
     return True
 
 
-def _leaves(
-    records: Records, key: str, path: Leaf, mentioned: frozenset[str] | None
-) -> Iterator[Leaf]:
+def _leaves(records: Records, key: str, path: Leaf, seen: Seen | None) -> Iterator[Leaf]:
     for name, t in records.fields[key].items():
-        if mentioned is not None and name not in mentioned:
+        if seen is not None and name not in seen[0]:
             continue
         for inner in _elements(t, (*path, name)):
             if t.record:
-                yield from _leaves(records, t.record, inner, mentioned)
+                yield from _leaves(records, t.record, inner, seen and (seen[1], seen[1]))
             else:
                 yield inner
 

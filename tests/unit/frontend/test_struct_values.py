@@ -20,6 +20,7 @@ static V add(V a, V b) { return (V){a.x + b.x, a.y + b.y, a.z + b.z}; }
 static V scaled(V a, float s) { V r = {.z = a.z * s, .x = a.x * s, a.y * s}; return r; }
 static float dot(V a, V b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 static void turn(V *v, float s) { V u = scaled(*v, s); v->x = u.y; v->y = -u.x; v->z = u.z; }
+static float norm(const B *b) { V p = b->at; return dot(p, b->at); }
 static void moved(B *b, float d) { V p = b->at; turn(&p, d); b->at.x = p.x; b->at.y = p.y; }
 """
 PARAMS = "int n, float *a, B *b, V *v"
@@ -79,6 +80,10 @@ VERDICTS = [
     ("v[i] = add(v[i + 1], (V){1, 2, 3});", "no"),
     ("B *p = &b[i]; moved(p, 2);", "yes"),
     ("B p = b[i + 1]; b[i].m = p.m;", "no"),
+    ("B p = b[i + 1]; b[i].m = p.to.x;", "yes"),
+    ("B p = b[i + 1], q = p; b[i].m = p.to.x + q.m;", "no"),
+    ("B p = b[i + 1]; a[i] = norm(&p) + p.m; b[i].id[1] = 0;", "yes"),
+    ("B p = b[i + 1]; b[i].at.x = norm(&p);", "no"),
     ("V p = v[0]; p.x += i; v[0] = p;", "no"),
     ("V p = v[i]; turn(&p, b[i].m); v[i] = p;", "yes"),
 ]
