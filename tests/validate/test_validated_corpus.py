@@ -27,13 +27,16 @@ NOT_PROVEN = {
     "triangles": "wrong",  # a condition that another loop names
 }
 
+SHARES = 24
+"""Of a few kernels each: one of them takes half a minute."""
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", range(6))
+@pytest.mark.parametrize("share", range(SHARES))
 def test_kernels_of_the_corpus(share: int) -> None:
     names = [f.stem for f in files()]
     assert len(NOT_PROVEN) <= 0.1 * len(names)
-    for name in names[share::6]:
+    for name in names[share::SHARES]:
         row = of_kernel(name)
         expected = NOT_PROVEN.get(name, "proven")
         assert row.verdict.status == expected, (name, row.verdict)
