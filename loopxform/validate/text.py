@@ -36,6 +36,9 @@ HOST_TYPES = (
     "typedef unsigned long size_t; typedef long ptrdiff_t; typedef unsigned short cl_half;"
     "typedef int *cl_mem; typedef int *cl_kernel; typedef int *cl_command_queue;"
 )
+NONTEMPORAL = "LX_NONTEMPORAL"
+"""Chooses between two forms of a kernel, by the compiler."""
+
 LOCAL = "auto"
 """The storage class that stands for `__local` in the tree."""
 
@@ -84,7 +87,10 @@ def parsed(text: str, name: str = "") -> c_ast.FileAST:
 
 
 def kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:
-    """A file of OpenCL C with these macros."""
+    """A file of OpenCL C with these macros. Raises Unmodelled where a compiler may take another
+    form of a kernel than the one that is read here."""
+    if f"#if {NONTEMPORAL}" in text:
+        raise Unmodelled("stores past the caches, of tiles that are turned in registers")
     for name in macros:
         text = re.sub(rf"^[ \t]*#[ \t]*(define|undef)[ \t]+{name}\b.*$", "", text, flags=re.M)
     text = re.sub(r'_Pragma\("[^"]*"\)', "", text)

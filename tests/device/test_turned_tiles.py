@@ -57,7 +57,7 @@ TURNED = {
 def plan(name: str) -> Plan:
     done = lx.loads(TURNED[name].text)["f"].tile(limits=PROFILES["pocl"], contract=False)
     made = emit.kernel(done.derivation, fp=SEPARATE)
-    assert "#if LX_TURNS" in made.source
+    assert "#if LX_NONTEMPORAL" in made.source
     return made
 
 
@@ -83,7 +83,7 @@ def test_optimised_tiles(name: str) -> None:
 def test_tiles_without_races(name: str, turns: int) -> None:
     """In vectors, and as loops."""
     made = plan(name)
-    made = dataclasses.replace(made, shared=f"#define LX_TURNS {turns}\n{made.shared}")
+    made = dataclasses.replace(made, shared=f"#define LX_NONTEMPORAL {turns}\n{made.shared}")
     every = ({**s, "n": n, "m": m} for s, (n, m) in zip(TURNED[name].sizes, ((33, 65), (64, 34))))
     assert_clean_and_right(made, [arguments(made.start, s, 5) for s in every])
 

@@ -1,12 +1,12 @@
 """Tiles that are turned in registers (the step `turn-tile`): W vectors of rows of what is read, W
 of rows of what is stored, past the caches where those begin on a multiple of a vector.
 
-#if LX_TURNS
+#if LX_NONTEMPORAL
 {
   float16 v[16];
   for (c < 16) v[c] = vload16(0, &a[i0 + c][j0]);
-  LX_TURN(float16, 16, v);
-  for (c < 16) LX_PAST(float16, 16, &b[j0 + c][i0], v[c]);
+  LX_TRANSPOSE(float16, 16, v);
+  for (c < 16) LX_STORE_NONTEMPORAL(float16, 16, &b[j0 + c][i0], v[c]);
 }
 #else
 the loops as they are
@@ -30,22 +30,22 @@ from loopxform.ir.types import INT
 from loopxform.ir.visit import map_expr, substitute
 from loopxform.transforms.latency.turn_tile import TurnedTile
 
-TURNS = "LX_TURNS"
+NONTEMPORAL = "LX_NONTEMPORAL"
 """Whether the compiler is PoCL's, and has stores past the caches. (Oclgrind 21.10 has them too, and
 now and then overwrites memory of its own where vectors of bytes are stored.)"""
 
 _HELPERS = """
 /* Turns n vectors of n elements in registers, and stores one past the caches: compilers that have
    no such store keep the loops. What begins elsewhere than a vector goes through the caches. */
-#if !defined(LX_TURNS) && defined(POCL_DEVICE_ADDRESS_BITS) && defined(__has_builtin)
+#if !defined(LX_NONTEMPORAL) && defined(POCL_DEVICE_ADDRESS_BITS) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
-#define LX_TURNS 1
+#define LX_NONTEMPORAL 1
 #endif
 #endif
-#ifndef LX_TURNS
-#define LX_TURNS 0
+#ifndef LX_NONTEMPORAL
+#define LX_NONTEMPORAL 0
 #endif
-#define LX_TURN(type, n, v) \\
+#define LX_TRANSPOSE(type, n, v) \\
   _Pragma("unroll") for (int lx_n = 1; lx_n < n; lx_n *= 2) { \\
     type lx_w[n]; \\
     _Pragma("unroll") for (int lx_k = 0; lx_k < n / 2; ++lx_k) { \\
@@ -54,14 +54,14 @@ _HELPERS = """
     } \\
     _Pragma("unroll") for (int lx_k = 0; lx_k < n; ++lx_k) v[lx_k] = lx_w[lx_k]; \\
   }
-#define LX_PAST(type, n, at, v) \\
+#define LX_STORE_NONTEMPORAL(type, n, at, v) \\
   if ((size_t)(at) % sizeof(type) == 0) __builtin_nontemporal_store(v, (__global type *)(at)); \\
   else vstore##n(v, 0, at)"""
 
 
 def helpers(text: str) -> Iterator[str]:
     """The definitions of macros that kernels use."""
-    if TURNS in text:
+    if NONTEMPORAL in text:
         yield _HELPERS
 
 
@@ -88,7 +88,7 @@ class _TurnedWriter:
         each = f"[{len(self.vectors)}]" if len(self.vectors) > 1 else ""
         body = [f"{self.kind} {self.own.v}{each}[{self.side}];"]
         body += self._each(self._read(e, part, v) for (e, part), v in self.vectors.items())
-        body += [f"LX_TURN({self.kind}, {self.side}, {v});" for v in self.vectors.values()]
+        body += [f"LX_TRANSPOSE({self.kind}, {self.side}, {v});" for v in self.vectors.values()]
         body += self._each(self._stored(part) for part in self.parts)
         return ["{", *(f"  {line}" for line in body), "}"]
 
@@ -108,7 +108,7 @@ class _TurnedWriter:
         row = simplify(Bin("+", self.tile.rows.lo, c))
         place = self._text(self._at(self.tile.target, row, self._column(part)))
         value = self._value(part, row)
-        return f"LX_PAST({self.kind}, {self.side}, &{place}, {value});"
+        return f"LX_STORE_NONTEMPORAL({self.kind}, {self.side}, &{place}, {value});"
 
     def _value(self, part: int, row: Expr) -> str:
         """A vector of results: one that was turned, or made of its elements."""

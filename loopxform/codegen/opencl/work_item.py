@@ -12,7 +12,7 @@ from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
-from loopxform.codegen.opencl.turned_tile import TURNS, turned_lines
+from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
@@ -326,7 +326,7 @@ class ItemWriter(ABC):
         assert tile is not None
         plain = self._loop(s, self._items(s.body))
         return [
-            f"#if {TURNS}",
+            f"#if {NONTEMPORAL}",
             *turned_lines(tile, self.dialect, self.own),
             "#else",
             *plain,

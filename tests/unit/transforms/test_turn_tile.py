@@ -61,6 +61,6 @@ def test_later_steps_may_not_change_the_tile() -> None:
 
 def test_tiles_are_loops_for_other_compilers() -> None:
     (made,) = emit.kernel(derived(TEXT, *STEPS, *WHOLE), fp=SEPARATE).kernels
-    turned, loops = made.text.split("#if LX_TURNS\n")[1].split("#endif")[0].split("#else\n")
-    assert turned.count("LX_PAST(") == 1
+    turned, loops = made.text.split("#if LX_NONTEMPORAL\n")[1].split("#endif")[0].split("#else\n")
+    assert turned.count("LX_STORE_NONTEMPORAL(") == 1
     assert "a[(ptrdiff_t)i*m + j]" in loops
