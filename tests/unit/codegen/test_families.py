@@ -149,7 +149,7 @@ def test_a_program_of_many_kernels_stays_short() -> None:
     files = lx.load("corpus/mm.c")["mm"].tile(limits="h100").opencl.files
     lines = {name: len(text.splitlines()) for name, text in files.items()}
     assert lines["mm.cl"] <= 1200, lines
-    assert lines["mm_opencl.c"] <= 4400, lines
+    assert lines["mm_opencl.c"] <= 4450, lines
 
 
 def test_a_kernel_with_another_name() -> None:
