@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Var
-from loopxform.ir.visit import loops_around, resolve, walk
+from loopxform.ir.visit import loads, loops_around, names, resolve, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.columns import inwards
@@ -32,15 +32,22 @@ from loopxform.transforms import (
 
 
 def sums_of_rows(nest: Nest) -> bool:
-    """Whether all that loops inside do is to sum up along rows in scalars, and none is short: the
-    compiler has work-items in vectors then."""
+    """Whether all that loops inside do is to sum up along rows in scalars, and none is short, nor
+    reads the same for all rows: the compiler has work-items in vectors then."""
     inside = [s for s in nest.innermost.body if isinstance(s, For)]
     known = list(along_terms(nest))
     own = {s.name for s in nest.innermost.body if isinstance(s, Decl) and not s.shape}
     targets = [s.target for loop in inside for _, s in walk(loop.body) if isinstance(s, Assign)]
     sums = all(isinstance(t, Var) and t.name in own for t in targets)
     many = inside and not any(map(has_few_iterations, inside))
-    return bool(many) and all(loop in known for loop in inside) and sums
+    own_rows = all(_reads_rows(loop, nest.parallel[-1]) for loop in inside)
+    return bool(many) and all(loop in known for loop in inside) and sums and own_rows
+
+
+def _reads_rows(loop: For, row: str) -> bool:
+    """Whether a loop reads other elements of an array for each row."""
+    read = (x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in loads(e))
+    return any({row, loop.var} <= {n for e in x.index for n in names(e)} for x in read)
 
 
 def joint_rows(w: Work, nest: Nest, rows: int) -> str:
