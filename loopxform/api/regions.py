@@ -29,6 +29,9 @@ from loopxform.prepare.while_loops import whole_loops
 MOST = 3 / 4
 """Of the time that is left, for one of several attempts."""
 
+UNKNOWN_SIZE = "LX040"
+"""Of an array: a declaration is all that it takes."""
+
 T = TypeVar("T")
 Work = Callable[[Part, Region], T]
 """Offloads the function that stands for a region; raises LoopxformError."""
@@ -38,11 +41,13 @@ Cut = Callable[[tuple[Item, ...]], tuple[Item, ...]]
 
 @dataclass
 class Found(Generic[T]):
-    """What was made of the regions of a file, in text order; and why loops stay as they are, the
-    name of the function with each reason."""
+    """What was made of the regions of a file, in text order; why loops stay as they are, the name
+    of the function with each reason; and why loops `around` regions do that would be taken if their
+    arrays had known sizes."""
 
     made: list[tuple[Region, T]] = field(default_factory=list)
     left: list[tuple[str, LoopxformError]] = field(default_factory=list)
+    around: list[tuple[str, LoopxformError]] = field(default_factory=list)
 
 
 def find(
@@ -61,6 +66,7 @@ def find(
     for mine in budget.in_turn(owners, lambda o: found_in(o, part=functions.get(o.name)), _size):
         found.made += mine.made
         found.left += mine.left
+        found.around += mine.around
     for name in (name for name in names if name not in original.definitions):
         if (part := functions.get(name)) is None or _has_loops(part):
             place = part.function.origin.loc if part is not None else None
@@ -249,6 +255,8 @@ class _Finder(Generic[T]):
         where it `is_known` of each loop in it that it is not parallel."""
         bodies = [(x.items, partial(self._block, x)) for x in item.bodies]
         if not is_known and self._each(bodies):
+            if isinstance(why, LoopxformError) and why.code == UNKNOWN_SIZE:
+                self.found.around.append((self.owner.name, why))
             return True
         told = any(map(is_directive, item.nodes))  # what is behind it says why it stays
         if isinstance(why, LoopxformError) and self.original.has_loop(item) and not told:

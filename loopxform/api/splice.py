@@ -58,7 +58,7 @@ from loopxform.version import __version__
 class OffloadedFile(Shown):
     """What the functions of a file became. `regions` are the parts on the device, `left` the
     reasons why loops stay as they are, with the names of their functions; `asked` are the functions
-    that were looked at.
+    that were looked at, `around` the reasons of loops around regions whose arrays need known sizes.
 
     Examples:
         >>> import loopxform as lx
@@ -71,6 +71,7 @@ class OffloadedFile(Shown):
     regions: tuple[OffloadedRegion, ...]
     left: tuple[tuple[str, LoopxformError], ...]
     asked: tuple[str, ...]
+    around: tuple[tuple[str, LoopxformError], ...] = ()
 
     def __repr__(self) -> str:
         return f"<OffloadedFile {self.file.name}: {len(self.regions)} parts on the device>"
@@ -164,7 +165,8 @@ def offload_file(
             whole = [n for n in asked if n not in broken]
             found = find(original, functions, whole, offloading.region, file.parsed.failed, scops)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
-        made = OffloadedFile(file, original, tuple(x for _, x in found.made), left, tuple(asked))
+        regions, around = tuple(x for _, x in found.made), tuple(found.around)
+        made = OffloadedFile(file, original, regions, left, tuple(asked), around)
         made = _proven(made)
         with whatever_is_left():
             routines = [r for r in file.routines() if r.name in asked]

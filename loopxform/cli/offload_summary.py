@@ -64,7 +64,7 @@ def by_work(done: OffloadedFile) -> list[tuple[str, LoopxformError]]:
 def _changes(done: OffloadedFile, left: Sequence[Loop]) -> list[Change]:
     """The reasons, each with the loops that it is about; one remedy for several is one."""
     found: dict[tuple[str, str, str], Change] = {}
-    for owner, why in done.left:
+    for owner, why in (*done.left, *done.around):
         loop = _about(owner, why, left)
         if loop is None:
             continue

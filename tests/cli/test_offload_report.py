@@ -94,6 +94,41 @@ int main(void) {
 """
 
 
+COLUMNS = """\
+void f(int m, int n, int lda, int ldb, const double {A}, double {B})
+{{
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < m; k++)
+      if (B[k + j * ldb] != 0.0)
+        for (int i = 0; i < k; i++)
+          B[i + j * ldb] += A[i + k * lda];
+}}
+"""
+
+
+def test_loops_around_say_which_size_they_need(tmp_path: Path, capsys: Capture) -> None:
+    """And take it."""
+    plain = {"A": "*restrict A", "B": "*restrict B"}
+    sized = {"A": "A[restrict lda * m]", "B": "B[restrict ldb * n]"}
+    for names, summary in (
+        (
+            plain,
+            [
+                "summary: 1 loop of 3 on the device, 2 of the host around them; what to change, "
+                "the most work first:",
+                "  1. line 4, 3 deep: how much of 'A' is touched cannot be told: a condition on "
+                "data, or a bound that is not affine, decides [LX040]",
+                "     declare how many elements 'A' has: A[n]",
+            ],
+        ),
+        (sized, ["summary: 3 loops of 3 on the device"]),
+    ):
+        (tmp_path / "f.c").write_text(COLUMNS.format(**names))
+        assert main(["offload", str(tmp_path / "f.c"), "--dry-run"]) == 0
+        shown = capsys.readouterr().out
+        assert shown[shown.index("summary: ") :].splitlines() == summary
+
+
 def test_what_is_left_is_shown_and_summed_up(tmp_path: Path, capsys: Capture) -> None:
     """With the names of the text, the place, and the largest first."""
     file = tmp_path / "left.c"
