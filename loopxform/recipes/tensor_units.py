@@ -46,7 +46,7 @@ def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
         return None
     choice = as_multiplied(choice, replace(asked, tensor_units=True))
     whole = all(not s.converted and s.tiled for s in choice.stages)
-    flat = len(nest.parallel) == 2 and len(choice.strips) == 1 and len(choice.stages) > 1
+    flat = len(choice.strips) == 1 and len(choice.stages) > 1
     if not (choice.has("register tile") and flat and whole):
         return None
     tile = tensor_tile(choice, asked)

@@ -98,7 +98,8 @@ class TensorWriter(WarpGroupWriter):
             out = self._orders(product, tile, moved)
         else:
             (left,) = substitute_body((product.left,), moved)
-            out = [*self._item(left), *self._columns(product, tile, moved)]
+            rows = [*self._item(left), *self._scaled(product)]
+            out = [*rows, *self._columns(product, tile, moved)]
         self.dialect = plain
         return out
 
@@ -108,10 +109,21 @@ class TensorWriter(WarpGroupWriter):
         names = dict.fromkeys((c.target for c in copies), which)
         return self.dialect.with_pairs(names) if which else self.dialect
 
+    def _scaled(self, product: TileProduct) -> list[str]:
+        """Multiplies rows by the number that they are multiplied by, as the program does before."""
+        (term,), c = product.terms, self.own.c0
+        if term.left.scale is None:
+            return []
+        row = self._text(_element(term.left, Var(c)))
+        line = f"{row} = {self._text(term.left.scale, 12)} * {row};"
+        return unrolled(c, str(value_of(product.rows.hi) or 1), "1", [line])
+
     def _columns(self, product: TileProduct, tile: TensorTile, moved: dict[str, Expr]) -> list[str]:
         """Of each tile one column, negated where products are subtracted."""
         c, (term,) = self.own.c0, product.terms
-        own = self._column(term.right, tile, moved)
+        own: Expr = self._column(term.right, tile, moved)
+        if term.right.scale is not None:
+            own = Bin("*", term.right.scale, own)
         read = self._text(Un("-", own) if term.subtracted else own)
         line = f"{self.dialect.held(product.right.target)}[{c}] = {read};"
         return unrolled(c, str(self._tiles(product.columns, tile.own_columns)), "1", [line])

@@ -66,7 +66,7 @@ from loopxform.ir.nodes import Bin, Cast, Decl, Expr, For, Function, Slice, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.types import USHORT, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, at, declared, names, replace_at
+from loopxform.ir.visit import LoopSite, at, declared, names, replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import fixed_trips
@@ -142,6 +142,7 @@ def _types(fn: Function, product: TileProduct, tile: TensorTile) -> Iterator[tup
     elif not all(_is_whole(t.value, kinds, tile) for t in product.terms):
         yield f"its products are not those of its numbers, of type {tile.sums[0].c}", "keep it"
     yield from _functions(fn, product, kinds)
+    yield from _scales(fn, product)
     for c in copies:
         space = decls[c.source].space if c.source in decls else None
         if space is not Space.LOCAL:
@@ -162,6 +163,15 @@ def _functions(
             yield f"'{f.copy.target}' is not made a float of which it is the upper half", "keep it"
         elif f.by and kinds.get(f.copy.target) != USHORT:
             yield f"'{f.by}' is called for '{f.copy.target}'", "keep the loop as it is"
+
+
+def _scales(fn: Function, product: TileProduct) -> Iterator[tuple[str, str]]:
+    """Numbers that operands are multiplied by are the same for all work-items."""
+    own = {p.name for p in fn.params if not p.array} - writes(fn.body)
+    for f in dict.fromkeys(x for t in product.terms for x in (t.left, t.right)):
+        if f.scale is not None and not names(f.scale) <= own:
+            why = f"'{f.copy.target}' is multiplied by something that is no parameter"
+            yield why, "keep the loop as it is"
 
 
 def _targets(product: TileProduct, decls: Mapping[str, Decl]) -> Iterator[tuple[str, str]]:

@@ -12,11 +12,13 @@ arrays, as of the real and the imaginary parts of complex numbers:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from loopxform.ir.affine import value_of
 from loopxform.ir.bfloats import AS_FLOAT, upper_half
 from loopxform.ir.nodes import Assign, Bin, Call, Cast, Copy, Expr, For, Load, Stmt, Un, Var
 from loopxform.ir.tensor_tiles import TensorTile
+from loopxform.ir.visit import loads
 from loopxform.records import record
 from loopxform.transforms.latency.register_pipeline import parts
 
@@ -25,11 +27,13 @@ from loopxform.transforms.latency.register_pipeline import parts
 class Factor:
     """A row or a column of elements of a register tile: what a `copy` reads, with constants for the
     subscripts that are not the row or the column (`at`, None for that one). A function may make a
-    float of each, of which it is the upper half: `by` is its name."""
+    float of each, of which it is the upper half: `by` is its name. Each may first be
+    multiplied by a number, `scale`."""
 
     copy: Copy
     at: tuple[int | None, ...]
     by: str = ""
+    scale: Expr | None = None
 
 
 @record
@@ -121,13 +125,14 @@ class TileProduct:
 
     def is_of(self, tile: TensorTile) -> bool:
         """Whether each sum has as many terms as the tile adds. Words of several numbers are read as
-        they are: of these none are subtracted, nor elements of longer rows."""
+        they are: of these none are subtracted or scaled, nor elements of longer rows."""
         if any(len(s.terms) != tile.terms for s in self.sums):
             return False
         single = len(self.sums) == 1 and not self._constants
         added = not any(t.subtracted for t in self.terms)
         whole = tile.packed == 1 and not tile.split
-        return tile.terms > 1 or (single and (whole or added))
+        plain = not any(f.scale for t in self.terms for f in (t.left, t.right))
+        return (plain and tile.terms > 1) or (single and (whole or (added and plain)))
 
     @property
     def _constants(self) -> bool:
@@ -240,6 +245,12 @@ def _term(e: Expr, minus: bool, copies: dict[str, Copy], row: str, column: str) 
 
 def _factor(e: Expr, copies: dict[str, Copy], own: str) -> Factor | None:
     """The elements that a factor, or a conversion of it to the type of the product, is one of."""
+    if isinstance(e, Bin) and e.op == "*":
+        for scale, x in ((e.left, e.right), (e.right, e.left)):
+            inner = None if any(loads(scale)) else _factor(x, copies, own)
+            if inner is not None and inner.scale is None:
+                return replace(inner, scale=scale)
+        return None
     e, by = _number(e)
     if not isinstance(e, Load) or e.array not in copies:
         return None

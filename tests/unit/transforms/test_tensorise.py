@@ -28,6 +28,22 @@ UPDATE = PRODUCT.replace("double acc = 0", "double acc = C[i][j]")
 SWAPPED = PRODUCT.replace("A[i][k] * B[k][j]", "B[k][j] * A[i][k]")
 TURNED = PRODUCT.replace("A[M][U]", "A[U][M]").replace("A[i][k]", "A[k][i]")
 SCALED = PRODUCT.replace("+= A", "+= 2 * A")
+ALPHA = UPDATE.replace("int N,", "int N, double alpha,").replace("+= A", "-= alpha * A")
+SCALED_RIGHT = ALPHA.replace("alpha * A[i][k] * B[k][j]", "A[i][k] * (B[k][j] * alpha)")
+SCALED_LAST = ALPHA.replace("alpha * A[i][k] * B[k][j]", "A[i][k] * B[k][j] * alpha")
+BATCH = """\
+void mm(int P, int M, int U, int N, double A[P][M][U], double B[P][U][N], double C[P][M][N])
+{
+  for (int p = 0; p < P; p++)
+    for (int i = 0; i < M; i++)
+      for (int j = 0; j < N; j++) {
+        double acc = 0;
+        for (int k = 0; k < U; k++)
+          acc += A[p][i][k] * B[p][k][j];
+        C[p][i][j] = acc;
+      }
+}
+"""
 LESS = PRODUCT.replace("+=", "-=")
 FIXED = PRODUCT.replace("int U, ", "").replace("[U]", "[512]").replace("< U", "< 512")
 MIXED = PRODUCT.replace("double B", "float B")
@@ -66,7 +82,7 @@ REFUSALS: dict[str, tuple[str, Options, dict[str, int], str]] = {
     "unknown-tile": (PRODUCT, PLACED, {}, "tensorise k#1 16x16x16"),
     "no-product": (PRODUCT, PLACED, {}, "tensorise kk#1 16x8x4"),
     "floats": (MM, PLACED, {}, STEP),
-    "scaled": (SCALED, PLACED, {}, STEP),
+    "scaled": (SCALED_LAST, PLACED, {}, STEP),
     "guarded": (PRODUCT, PLACED, {}, "tensorise k#2 16x8x4"),
     "odd-terms": (PRODUCT, PLACED, {"Tk": 6}, STEP),
     "odd-rows": (PRODUCT, PLACED, {"Ry": 1}, STEP),
@@ -111,6 +127,9 @@ RUNS: dict[str, tuple[str, Options, dict[str, int]]] = {
     "update": (UPDATE, Options(stages=2, pad=False), {"Rx": 4}),
     "converted": (MIXED, Options(), {}),
     "subtracted": (LESS, Options(), {}),
+    "scaled": (SCALED, Options(stages=2), {}),
+    "scaled-left": (ALPHA, Options(async_copies=True, register_pipeline=True), {}),
+    "scaled-right": (SCALED_RIGHT, Options(async_copies=True, register_pipeline=True), {}),
     "swapped-and-padded": (SWAPPED, Options(stages=2, pad=True), {}),
     "turned": (TURNED, Options(async_copies=True, register_pipeline=True), {}),
     "rows-beside-banks": (PRODUCT, Options(async_copies=True, stages=2), {"Tk": 12}),
@@ -129,7 +148,8 @@ def numbers(text: str, shape: tuple[int, int, int]) -> dict[str, Any]:
     a = rng.integers(-9, 10, (u, m) if text is TURNED else (m, u)).astype(float)
     b, c = (rng.integers(-9, 10, x).astype(float) for x in ((u, n), (m, n)))
     b = b.astype(np.float32) if text is MIXED else b
-    return {"M": m, "U": u, "N": n, "A": a, "B": b, "C": c}
+    more = {"alpha": 3.0} if "alpha" in text else {}
+    return {"M": m, "U": u, "N": n, "A": a, "B": b, "C": c, **more}
 
 
 @pytest.mark.parametrize("case", RUNS)
@@ -142,12 +162,33 @@ def test_the_units_compute_what_c_does(case: str) -> None:
     for shape in SHAPES:
         args = numbers(text, shape)
         left = args["A"].T if text is TURNED else args["A"]
-        expected = left @ args["B"] * (-1 if text is LESS else 1)
-        expected += args["C"] if text is UPDATE else 0
+        scale = 2 if text is SCALED else args.get("alpha", 1)
+        expected = left @ args["B"] * (-scale if "-=" in text else scale)
+        expected += args["C"] if "acc = C" in text else 0
         for units in (True, False):
             given = {n: x.copy() if isinstance(x, np.ndarray) else x for n, x in args.items()}
             execute(plan, given, asynchronous=units)
             assert np.array_equal(given["C"], expected), (shape, units)
+
+
+def test_products_side_by_side() -> None:
+    """A third loop is one of groups."""
+    plan = emit.kernel(default(BATCH))
+    rng = np.random.default_rng(5)
+    a, b = (rng.integers(-9, 10, x).astype(float) for x in ((2, 5, 9), (2, 9, 19)))
+    args = {"P": 2, "M": 5, "U": 9, "N": 19, "A": a, "B": b, "C": np.zeros((2, 5, 19))}
+    execute(plan, args)
+    assert np.array_equal(args["C"], a @ b)
+
+
+def test_operands_are_scaled_before_they_are_multiplied() -> None:
+    """Each rounded to a double, as C has it: 3 * (1 + 2**-52) is 3 + 2**-50 then."""
+    plan = emit.kernel(mapped(ALPHA, Options(tensor_units=True), {}))
+    args = numbers(ALPHA, (16, 8, 16))
+    args["A"], args["B"] = np.zeros((16, 8)), np.zeros((8, 16))
+    args["A"][:, 0], args["B"][0], args["C"][:] = 1 + 2.0**-52, 1, 3
+    execute(plan, args)
+    assert (args["C"] == 3 - 3 * (1 + 2.0**-52)).all()
 
 
 def test_terms_are_added_in_order() -> None:
@@ -193,7 +234,11 @@ def default(text: str, options: Options = ASKED) -> Derivation:
         (PRODUCT, Options(tensor_units=False), False),
         (PRODUCT, Options().within(PERMITTED["strict"]), False),
         (MM, Options(), False),
-        (SCALED, Options(), False),
+        (SCALED, Options(), True),
+        (ALPHA, Options(), True),
+        (SCALED_RIGHT, Options(), True),
+        (SCALED_LAST, Options(), False),
+        (BATCH, Options(), True),
         (MIXED, Options(), False),
         (MIXED, ASKED, True),
     ],
