@@ -17,8 +17,8 @@ columns in twos; and where the shapes divide:
     16x8x8    float     float    within 3*2^-20*(1 + terms/8) of the sum   --fp fast
                                  of its products' magnitudes
 
-One operand may be scaled by a parameter first: `(alpha * a) * b` is the product of `alpha * a`, rounded,
-and `b`.
+One operand may be scaled by a parameter first: `(alpha * a) * b` is the product of `alpha * a`,
+rounded, and `b`.
 
 Unsigned shorts of which a function makes floats (`(uint32_t)h << 16`, as bits) are taken as
 bfloat16 by 16x8x16.
