@@ -6,7 +6,6 @@ Values are few, so that many are equal, with zeros of both signs, infinities and
 from __future__ import annotations
 
 import random
-from collections import Counter
 from copy import deepcopy
 from typing import Any
 
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 from deriving import untiled
 
-from loopxform.errors import TransformError
 from loopxform.ir.nodes import Function
 from loopxform.transforms import Derivation, Rfactor, TrackExtremum
 from loopxform.verify.interp import Program
@@ -66,25 +64,14 @@ def after(fn: Function, given: dict[str, Any]) -> list[bytes]:
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("op", TURNED)
 def test_in_chunks(kind: str, op: str) -> None:
-    counts = Counter[str]()
     for seed in range(12):
         rng = random.Random(f"{kind} {op} {seed}")
         source = text(rng, kind, op)
         fn = untiled(source)
-        try:
-            done = Derivation(fn).then(Rfactor("k", rng.choice("1235"))).function
-        except TransformError as e:
-            if "a part may find nothing" not in e.message:
-                raise
-            counts["refused"] += 1
-            continue
-        counts["done"] += 1
+        done = Derivation(fn).then(Rfactor("k", rng.choice("1235"))).function
         for _ in range(5):
             given = arguments(rng, kind)
             assert after(fn, given) == after(done, given), (seed, source, given)
-    strict, whole = op in ("<", ">"), kind in ("int", "unsigned char")
-    assert counts["done"] == 12 or not strict, counts
-    assert (counts["done"] > 0) == (strict or whole), counts
 
 
 @pytest.mark.parametrize("kind", TYPES)
