@@ -4,7 +4,7 @@
     right     rows of columns, a row for each term, in panels of 64 columns; or, as the left one,
               a row of terms for each column of the result
 
-Rows of a tile, or of a panel, have 32, 64 or 128 bytes and follow each other. Of their pieces of
+Rows of terms have 64 bytes, those of a panel 128; they follow each other. Of their pieces of
 16 bytes each lies as many further as `Rows.turn` says of its row (by exclusive or), so that those
 that are read together lie in different banks. Of 16 rows that a warp computes, its work-items have
 the ones `y` and `y + 8` (`ir.tensor_tiles`): neighbours in the program are 8 rows apart here.
@@ -44,10 +44,13 @@ ALIGNED = 1024
 PANEL = 128
 """Bytes of a row of a panel."""
 
+ROW = 64
+"""Bytes of a row of terms. (PTX has others, which no host has compared with plain products.)"""
+
 GROUP_ROWS = 16
 """Rows of the result that a warp computes."""
 
-_MODES = {128: 1, 64: 2, 32: 3}
+_MODES = {PANEL: 1, ROW: 2}
 
 
 @record
@@ -74,11 +77,6 @@ class Rows:
         """The upper bits of the descriptor; panels are of so many bytes."""
         lead, stride = panel or MATRIX, 8 * self.bytes
         return lead // 16 << 16 | stride // 16 << 32 | _MODES[self.bytes] << 62
-
-
-def is_of_rows(row: int) -> bool:
-    """Whether rows may have so many bytes."""
-    return row in _MODES
 
 
 @record

@@ -148,7 +148,8 @@ def _compiled(device: DeviceInfo, source: str, options: tuple[str, ...], owner: 
         program = cl.Program(owner, source).build(list(options), [device.handle], **keep)
         if WARP_GROUPS not in options:
             return program
-        (ptx,) = program.get_info(cl.program_info.BINARIES)
+        binaries = zip(program.devices, program.binaries)
+        (ptx,) = (x for d, x in binaries if d == device.handle)
         text = as_instructions(ptx.decode("latin-1"))
         try:
             binary = [] if text is None else [text.encode("latin-1")]

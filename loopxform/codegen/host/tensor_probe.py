@@ -9,12 +9,12 @@ from loopxform.codegen import render
 from loopxform.ir import warp_groups
 from loopxform.ir.tensor_tiles import Instruction
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, USHORT, Scalar
-from loopxform.ir.warp_groups import PANEL, GroupInstruction, Rows
+from loopxform.ir.warp_groups import PANEL, ROW, GroupInstruction, Rows
 from loopxform.records import record
 
 HALVES, BFLOATS = ("halves", "half_of"), ("bfloats", "bfloat_of")
 
-TERMS = 32
+TERMS = ROW // 2
 """Of each result that warps compute together."""
 
 
@@ -86,7 +86,7 @@ class TensorProbe:
 
     def shapes(self, i: GroupInstruction) -> tuple[int, int]:
         """How 32 terms of both operands of it lie."""
-        rows = Rows(2 * TERMS).shape()
+        rows = Rows(ROW).shape()
         return rows, Rows(PANEL).shape(TERMS * PANEL) if i.panels else rows
 
 

@@ -11,8 +11,8 @@ these are moved:
     double Ai_loc[Ty*Ry / 2][2 * Tk];        Ai_loc[row / 2][(row % 2 * 8 + k) ^ ... ^ 2]
     double A_loc[Ty*Ry][Tk][2];              A_loc[row][k ^ 2 * (row / 2 % 4)][term]
 
-Of products that four warps compute together, pieces of 16 bytes change places in rows of 128, 64 or
-32 bytes (`ir.warp_groups`), as long as the device copies both operands on its own:
+Of products that four warps compute together, pieces of 16 bytes change places in rows of 64 or 128
+bytes (`ir.warp_groups`), as long as the device copies both operands on its own:
 
     half A_loc[Ty*Ry][Tk];                   A_loc[row / 16 * 16 + ...][k ^ 8 * (... / 2 % 4)]
     half B_loc[Tx*Rx / 64][Tk][64];          B_loc[column / 64][k][column % 64 ^ 8 * (k % 8)]
@@ -30,7 +30,7 @@ from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Copy, Decl, For, Function
 from loopxform.ir.tensor_tiles import BANKS, MATRIX, MATRIX_ROWS, TENSOR_TILES, TensorTile
 from loopxform.ir.visit import declared, walk, writes
-from loopxform.ir.warp_groups import GROUP_ROWS, PANEL, Rows, is_of_rows
+from loopxform.ir.warp_groups import GROUP_ROWS, PANEL, ROW, Rows
 from loopxform.records import record
 from loopxform.transforms.mapping.tile_product import TileProduct, tile_product
 
@@ -94,7 +94,7 @@ def _pieces(decl: Decl, operand: Operand) -> Pieces | None:
     rows, row = (value_of(e) or 1 for e in decl.shape)
     if operand.copy.slices[-1].size is None:
         left = operand.copy in operand.product.lefts
-        fits = is_of_rows(row * size) and rows % GROUP_ROWS == 0
+        fits = row * size == ROW and rows % GROUP_ROWS == 0
         return Pieces(Rows(row * size), size, paired=left) if fits else None
     fits = row * size % PANEL == 0 == rows % MATRIX_ROWS
     return Pieces(Rows(PANEL), size, panels=True) if fits else None

@@ -46,8 +46,8 @@ terms one behind the other. That needs tiles of two dimensions, whose one subscr
 
 Four warps can compute products of 64 rows of 128 or 256 columns together (64x128x16, 64x256x16), of
 which each work-item has 2 rows and all columns that are its own: 4 work-items stand in a row. They
-read both operands from local memory, where the device copies these on its own, 16 bytes at a time;
-the results are those of 16x8x16 (`ir/warp_groups`).
+read both operands from local memory, where the device copies these on its own, 16 bytes at a time,
+32 terms of a row; the results are those of 16x8x16 (`ir/warp_groups`).
 
     work-items along x == 4, along y % 32 == 0, rows == 2, columns == 32 or 64
 
@@ -69,7 +69,7 @@ from loopxform.ir.nodes import Bin, Cast, Decl, Expr, For, Function, Slice, Var
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
 from loopxform.ir.types import USHORT, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, at, declared, names, replace_at, writes
+from loopxform.ir.visit import LoopSite, at, declared, loops_around, names, replace_at, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import fixed_trips
@@ -312,15 +312,23 @@ def _trips(loop: For) -> int | None:
 
 def _work_items(fn: Function, site: LoopSite) -> tuple[For, For] | None:
     """The loops over the work-items along y and x right around a loop, which is all that they
-    do, in every work-item of the group."""
+    do, in every work-item of the group; there are none along z."""
     if len(site.path) < 3 or any(n != 0 for n in site.path[-2:]):
         return None
     y, x = (at(fn, site.path[:-n]) for n in (2, 1))
     if not isinstance(y, For) or not isinstance(x, For) or len(y.body) + len(x.body) != 2:
         return None
+    others = (s for s in loops_around(fn, site.path) if s is not y and s is not x)
+    if any(s.level and s.level.kind == "group" and not _is_once(s) for s in others):
+        return None
     levels = [loop.level for loop in (y, x)]
     dimensions = [v.dimension for v in levels if v is not None and v.kind == "group"]
     return (y, x) if dimensions == [1, 0] else None
+
+
+def _is_once(loop: For) -> bool:
+    fixed = fixed_trips(loop)
+    return fixed is not None and not fixed[1] and fixed[0].value == 1
 
 
 def _no(site: LoopSite, why: str, remedy: str) -> Obstacle:

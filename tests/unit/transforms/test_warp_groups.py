@@ -24,6 +24,7 @@ from loopxform.ir.nodes import Const
 from loopxform.ir.warp_groups import (
     MARK,
     PANEL,
+    ROW,
     Rows,
     as_instructions,
     shape_of,
@@ -37,7 +38,7 @@ from loopxform.verify.group.fault import ExecutionError
 
 H100 = PROFILES["h100"]
 ANY_ORDER = PERMITTED["reassociate"]
-SIZES = {"Ty": 32, "Tx": 4, "Tk": 16, "Ry": 2, "Rx": 32}
+SIZES = {"Ty": 32, "Tx": 4, "Tk": 32, "Ry": 2, "Rx": 32}
 """One group of four warps."""
 
 HALVES = MM.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
@@ -78,18 +79,21 @@ def test_refused_groups(sizes: dict[str, int], asked: str, golden: Golden) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "permitted"),
+    ("text", "options", "terms", "permitted"),
     [
-        (LEFT, ROWS, ANY_ORDER),
-        (HALVES, replace(ROWS, vector=1), ANY_ORDER),
-        (HALVES, replace(ROWS, async_copies=False, stages=2), ANY_ORDER),
-        (HALVES, ROWS, PERMITTED["contract"]),
+        (LEFT, ROWS, 32, ANY_ORDER),
+        (HALVES, replace(ROWS, vector=1), 32, ANY_ORDER),
+        (HALVES, replace(ROWS, async_copies=False, stages=2), 32, ANY_ORDER),
+        (HALVES, ROWS, 16, ANY_ORDER),
+        (HALVES, ROWS, 32, PERMITTED["contract"]),
     ],
 )
-def test_others_are_products_of_one_warp(text: str, options: Options, permitted: Any) -> None:
-    """Rows that lie in another way, copies that the device does not make on its own, and what is
-    not permitted."""
-    plan = emit.kernel(mapped(text, options, {}), fp=permitted)
+def test_others_are_products_of_one_warp(
+    text: str, options: Options, terms: int, permitted: Any
+) -> None:
+    """Rows that lie in another way, copies that the device does not make on its own, rows of other
+    lengths than hosts compare, and what is not permitted."""
+    plan = emit.kernel(mapped(text, options, {"Tk": terms}), fp=permitted)
     assert not plan.group_products
     assert "LX_WGMMA" not in plan.source
 
@@ -97,7 +101,7 @@ def test_others_are_products_of_one_warp(text: str, options: Options, permitted:
 # ---------------------------------------------------------------- where operands lie
 
 
-@pytest.mark.parametrize(("row", "panels"), [(32, False), (64, False), (128, False), (128, True)])
+@pytest.mark.parametrize(("row", "panels"), [(ROW, False), (PANEL, True)])
 def test_elements_are_where_their_shape_says(row: int, panels: bool) -> None:
     """The layout that kernels copy to, against what PTX says of descriptors."""
     terms = 32 if panels else row // 2
@@ -139,13 +143,11 @@ def products(
 
 
 RUNS: dict[str, tuple[str, dict[str, int], tuple[int, int, int]]] = {
-    "panels": (HALVES, {}, (60, 24, 120)),
-    "terms": (RIGHT, {"Tk": 32}, (70, 40, 130)),
-    "long-rows": (RIGHT, {"Tk": 64, "stages": 2}, (72, 136, 8)),
-    "groups": (HALVES, {}, (66, 40, 136)),
-    "bfloats": (BFLOATS, {}, (72, 24, 136)),
-    "wide": (HALVES, {"Rx": 64}, (8, 16, 264)),
-    "wide-terms": (RIGHT, {"Rx": 64, "Tk": 32, "stages": 2}, (65, 32, 256)),
+    "panels": (HALVES, {}, (60, 40, 120)),
+    "terms": (RIGHT, {}, (70, 40, 130)),
+    "bfloats": (BFLOATS, {}, (66, 40, 136)),
+    "wide": (HALVES, {"Rx": 64, "stages": 2}, (8, 40, 264)),
+    "wide-terms": (RIGHT, {"Rx": 64, "stages": 2}, (65, 32, 256)),
 }
 
 
