@@ -6,7 +6,6 @@ its OpenCL kernels and the facts of their launches.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
@@ -28,35 +27,31 @@ from loopxform.codegen.opencl import (
     root_quotients,
     turned_tile,
 )
-from loopxform.codegen.opencl.async_copy import PLACE, START_VECTOR, STARTED
-from loopxform.codegen.opencl.barriers import APART
-from loopxform.codegen.opencl.cooperative_copy import SPREAD
-from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.families import families, named
 from loopxform.codegen.opencl.kernel_plan import KernelPlan, kernel_plan, used_objects
 from loopxform.codegen.opencl.launch import Mapping
-from loopxform.codegen.opencl.layout import UNROLL, joined, unbraced
-from loopxform.codegen.opencl.software_pipeline import HIDE
-from loopxform.codegen.opencl.tensor_product import SPLIT, WORD
-from loopxform.codegen.opencl.vector_moves import LOAD, LOAD_WORDS, STORE, STORE_WORDS
-from loopxform.codegen.opencl.warp_groups import SEEN_BY_WARPS
+from loopxform.codegen.opencl.layout import joined, unbraced
+from loopxform.codegen.opencl.used_macros import (
+    group_instructions,
+    instructions,
+    used_macros,
+    vector_macros,
+)
 from loopxform.codegen.opencl.words import free_name
-from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.codegen.tables import kernel_table
 from loopxform.codegen.whole import require_whole
 from loopxform.floating_point import CONTRACT, FloatingPoint
-from loopxform.ir import warp_groups
 from loopxform.ir.accuracy import divides_floats
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.constants import tables
 from loopxform.ir.nodes import Bin, Expr, Function, Param, Struct
 from loopxform.ir.permitted import permitted
 from loopxform.ir.records import Record
-from loopxform.ir.tensor_tiles import INSTRUCTIONS, MATRIX_LOADS, Instruction
+from loopxform.ir.tensor_tiles import Instruction
 from loopxform.ir.types import DOUBLE, FLOAT, HALF
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names
-from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS, GroupInstruction
+from loopxform.ir.warp_groups import GroupInstruction
 from loopxform.records import record
 
 BUILTIN_KERNEL_PREFIX = "lx_"
@@ -190,12 +185,12 @@ class Plan:
     @property
     def tile_products(self) -> tuple[Instruction, ...]:
         """What the forms of kernels for tensor units multiply tiles by (the step `tensorise`)."""
-        return _instructions(self.kernels)
+        return instructions([k.text for k in self.kernels])
 
     @property
     def group_products(self) -> tuple[GroupInstruction, ...]:
         """What they multiply by that warps compute together."""
-        return _group_instructions(self.kernels)
+        return group_instructions([k.text for k in self.kernels])
 
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
@@ -234,8 +229,7 @@ def program_plan(
     )
     kernels = _permitted(tuple(_checked(k, start) for k in made), fp)
     every = [k.fp for k in kernels]
-    turns = _widths(kernels, rf"{TURN}\(")
-    reads, spreads = _widths(kernels, rf"{READ}\(\w+, "), _widths(kernels, rf"{SPREAD}\(")
+    vectors = vector_macros([k.text for k in kernels])
     if alike:
         kernels = tuple(replace(k, macros=()) for k in kernels)
     else:
@@ -245,40 +239,14 @@ def program_plan(
     called = routines.texts(start, "opencl")
     text = "\n".join([*called, *(k.text for k in kernels)])
     fp = reduce(FloatingPoint.both, every)
-    helpers = (
-        *halves.helpers(text),
-        *atomics.helpers(text),
-        *look_back.helpers(text),
-        *turned_tile.helpers(text),
-        *quotients.helpers(text, approximate=fp.approximate),
-        *root_quotients.helpers(text),
-    )
     comment = render.kernels_comment((*header, *_launches(kernels))) if header else ""
     shared = render.kernels_shared(
         pragmas=_pragmas(fn, fp),
         structs=[structs.kernel_definition(r) for r in _records(arguments)],
-        routines=[line for t in (*helpers, *called) for line in t.splitlines()],
+        routines=[line for t in (*_helpers(text, fp), *called) for line in t.splitlines()],
         tiles=fn.tiles if alike else (),
-        unrolled=any(UNROLL in k.text for k in kernels),
-        vectors=_uses(kernels, LOAD, STORE, START_VECTOR),
-        narrow_vectors=_uses(kernels, LOAD_WORDS, STORE_WORDS),
-        asynchronous=_uses(kernels, STARTED),
-        products=_instructions(kernels),
-        groups=(groups := _group_instructions(kernels)),
-        done={i.done: i for i in groups},
-        seen=_uses(kernels, SEEN_BY_WARPS),
-        warps=warp_groups,
-        places=_uses(kernels, PLACE),
-        words=_uses(kernels, WORD),
-        splits=_uses(kernels, SPLIT),
-        matrices={x: text for x, text in MATRIX_LOADS.items() if _uses(kernels, x)},
-        hides=_uses(kernels, HIDE),
-        apart=_uses(kernels, APART),
-        reads=reads,
-        turns=turns,
-        spreads=spreads,
-        conditional=_uses(kernels, IF),
-        offsets=_uses(kernels, OFFSET),
+        **used_macros([k.text for k in kernels]),
+        **vectors,
         constants=[kernel_table(p, fixed[p.name], plain) for p in constants],
     )
     return Plan(
@@ -352,6 +320,18 @@ def _records(arguments: tuple[Buffer | Param, ...]) -> tuple[Record, ...]:
     return tuple(dict.fromkeys(s.type for s in owners if isinstance(s, Struct)))
 
 
+def _helpers(text: str, fp: FloatingPoint) -> tuple[str, ...]:
+    """The definitions of what kernels call."""
+    return (
+        *halves.helpers(text),
+        *atomics.helpers(text),
+        *look_back.helpers(text),
+        *turned_tile.helpers(text),
+        *quotients.helpers(text, approximate=fp.approximate),
+        *root_quotients.helpers(text),
+    )
+
+
 def _pragmas(fn: Function, fp: FloatingPoint) -> list[str]:
     out = ["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if DOUBLE in all_types(fn) else []
     needed = dict.fromkeys((*atomics.extensions(fn), *look_back.extensions(fn)))
@@ -361,28 +341,6 @@ def _pragmas(fn: Function, fp: FloatingPoint) -> list[str]:
 
 def _contracting(fp: FloatingPoint) -> str:
     return f"#pragma OPENCL FP_CONTRACT {'ON' if fp.contract else 'OFF'}"
-
-
-def _instructions(kernels: Sequence[KernelPlan]) -> tuple[Instruction, ...]:
-    """The products of tiles in the texts of kernels."""
-    return tuple(i for i in INSTRUCTIONS.values() if any(f"{i.macro}(" in k.text for k in kernels))
-
-
-def _group_instructions(kernels: Sequence[KernelPlan]) -> tuple[GroupInstruction, ...]:
-    """The products in their texts that warps compute together."""
-    every = GROUP_INSTRUCTIONS.values()
-    return tuple(i for i in every if any(f"{i.macro}(" in k.text for k in kernels))
-
-
-def _uses(kernels: tuple[KernelPlan, ...], *words: str) -> bool:
-    """Whether a kernel calls one of these macros (templates/kernels.cl.j2)."""
-    return any(f"{word}(" in k.text for k in kernels for word in words)
-
-
-def _widths(kernels: tuple[KernelPlan, ...], call: str) -> list[list[str]]:
-    """The numbers of the elements of each vector that a macro is called for."""
-    widths = {int(m[1]) for k in kernels for m in re.finditer(rf"{call}(\d+)", k.text)}
-    return [[f"{n:x}" for n in range(width)] for width in sorted(widths)]
 
 
 def _shared_texts(
