@@ -15,7 +15,7 @@ from loopxform.codegen import emit
 from loopxform.errors import EmitError, TransformError
 from loopxform.floating_point import PERMITTED
 from loopxform.frontend import parse_file
-from loopxform.ir.nodes import For, Function
+from loopxform.ir.nodes import Const, For, Function
 from loopxform.ir.visit import loops, replace_at
 from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
@@ -106,6 +106,20 @@ def test_refusal(case: str, golden: Golden) -> None:
     with pytest.raises(TransformError) as e:
         before.then(step(asked))
     golden.check(e.value.render(parse_file("f.c", text=text).sources) + "\n")
+
+
+def test_work_items_along_z_are_refused() -> None:
+    """A warp would be of several of their numbers."""
+    fn = mapped(PRODUCT, PLACED, {}).function
+    product = next(s for s in loops(fn) if s.loop.var == "k")
+    y = next(s for s in loops(fn) if s.path == product.path[:-2])
+    assert y.loop.level is not None
+    for count, problem in ((1, ""), (2, "it is not all that the work-items of two loops do")):
+        level = replace(y.loop.level, dimension=2, lanes=0)
+        z = For("z", Const(0), Const(count), Const(1), (y.loop,), level=level)
+        found = step(STEP).check(replace_at(fn, y.path, (z,)))
+        texts = [o.message for o in found]
+        assert all(problem in x for x in texts) and bool(texts) == bool(problem), texts
 
 
 def test_a_mark_that_is_wrong_is_not_believed() -> None:
