@@ -9,9 +9,13 @@ For each function, medians in milliseconds of calls of NAME_cl in a C program:
     enqueued   from the call until it returns
     kernels    the sum of what the events of its kernels say, on another queue
     span       from the start of the first kernel to the end of the last, by the same events
+    region     each of ten calls of NAME, from arrays of the host in a data region
+    call       the same without a region: arrays are copied to the device and back
 
-and wall / kernels. CC, CFLAGS and LDLIBS say how C is built; the suite is not part of this
-repository. `--file F.c --size n=4096,steps=10` times the first function of another file.
+and wall / kernels, region / wall, and the gigabytes in a second that a call copies in what it takes
+longer than wall. No call of the ten copies an array: one before them does. CC,
+CFLAGS and LDLIBS say how C is built; the suite is not part of this repository.
+`--file F.c --size n=4096,steps=10` times the first function of another file.
 """
 
 from __future__ import annotations
@@ -44,6 +48,7 @@ MAIN = r"""
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "HEADER"
 
@@ -98,7 +103,7 @@ static void fill(void *memory, size_t bytes, char kind)
 
 static const size_t bytes[ARRAYS] = {BYTES};
 static const char kinds[ARRAYS] = {KINDS};
-static void *before[ARRAYS];
+static void *before[ARRAYS], *host[ARRAYS];
 static cl_mem room[ARRAYS];
 
 static void restore(cl_command_queue queue)
@@ -115,6 +120,65 @@ static double between(cl_event first, cl_event last)
   clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
   clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
   return 1e-6 * (double)(end - start);
+}
+
+/* What the written C calls in place of clEnqueueWriteBuffer and clEnqueueReadBuffer, by threads. */
+static size_t copied;
+
+cl_int written(cl_command_queue queue, cl_mem room, cl_bool blocks, size_t at, size_t size,
+               const void *from, cl_uint count, const cl_event *after, cl_event *event)
+{
+  __atomic_fetch_add(&copied, size, __ATOMIC_RELAXED);
+  return clEnqueueWriteBuffer(queue, room, blocks, at, size, from, count, after, event);
+}
+
+cl_int taken(cl_command_queue queue, cl_mem room, cl_bool blocks, size_t at, size_t size, void *to,
+             cl_uint count, const cl_event *after, cl_event *event)
+{
+  __atomic_fetch_add(&copied, size, __ATOMIC_RELAXED);
+  return clEnqueueReadBuffer(queue, room, blocks, at, size, to, count, after, event);
+}
+
+/* Milliseconds of a call of NAME, ten of which follow one another in a data region. */
+static double in_a_region(void)
+{
+  enum { CALLS = 10 };
+  double start = 0;
+  for (int n = 0; n < ARRAYS; n++) {
+    host[n] = malloc(bytes[n]);
+    memcpy(host[n], before[n], bytes[n]);
+    loopxform_enter(host[n], bytes[n]);
+  }
+  for (int call = 0; call <= CALLS; call++) {
+    if (call == 1)
+      start = now();
+    CALL_HOST;
+  }
+  const double each = (now() - start) / CALLS;
+  for (int n = 0; n < ARRAYS; n++) {
+    loopxform_exit(host[n], bytes[n], 0);
+    free(host[n]);
+  }
+  return each;
+}
+
+static double without_a_region(void)
+{
+  for (int n = 0; n < ARRAYS; n++) {
+    host[n] = malloc(bytes[n]);
+    memcpy(host[n], before[n], bytes[n]);
+  }
+  /* Memory is pinned bit by bit: for each thread that copies once 16 MiB have been. */
+  copied = 0;
+  for (int call = 0; call < 1 || (call < 20 && copied >> 28 == 0); call++)
+    CALL_HOST;
+  copied = 0;
+  const double start = now();
+  CALL_HOST;
+  const double each = now() - start;
+  for (int n = 0; n < ARRAYS; n++)
+    free(host[n]);
+  return each;
 }
 
 DEVICE
@@ -155,8 +219,12 @@ int main(void)
     for (int n = 0; n < launches; n++)
       clReleaseEvent(events[n]);
   }
-  printf("%d %.4f %.4f %.4f %.4f\n", launches, median(walls, TURNS), median(enqueued, TURNS),
-         median(sums, TURNS), median(spans, TURNS));
+  double regions[TURNS], calls[TURNS];
+  for (int turn = 0; turn < TURNS; turn++)
+    regions[turn] = in_a_region(), calls[turn] = without_a_region();
+  printf("%d %.4f %.4f %.4f %.4f %.4f %.4f %zu\n", launches, median(walls, TURNS),
+         median(enqueued, TURNS), median(sums, TURNS), median(spans, TURNS),
+         median(regions, TURNS), median(calls, TURNS), copied);
   return 0;
 }
 """
@@ -172,7 +240,8 @@ def main() -> None:
     p.add_argument("--profile", default="h100")
     args = p.parse_args()
     print(
-        "function        size      launches      wall  enqueued   kernels      span  wall/kernels"
+        "function        size      launches      wall  enqueued   kernels      span    region"
+        "      call  wall/kernels  region/wall  GB/s of copies"
     )
     if args.file:
         numbers = {n: float(v) for n, v in (x.split("=") for x in args.size.split(","))}
@@ -191,13 +260,23 @@ def _row(name: str, dataset: str, routine: Any, sizes: dict[str, Any], profile: 
         folder = Path(scratch)
         written(folder, routine, sizes, profile)
         app = built(folder, [f"-D{m}" for m in macros(dataset)] if dataset else [])
-        done = subprocess.run([str(app)], cwd=folder, text=True, capture_output=True, timeout=600)
+        done = subprocess.run(
+            [str(app)],
+            cwd=folder,
+            env={**os.environ, "LOOPXFORM_HOST": "never"},
+            text=True,
+            capture_output=True,
+            timeout=600,
+        )
     if done.returncode:
         print(f"{name:<15} {dataset:<9} {done.stderr.strip()}", flush=True)
         return
-    launches, *times = map(float, done.stdout.split())
+    launches, *times, copied = map(float, done.stdout.split())
     row = " ".join(f"{t:9.3f}" for t in times)
-    print(f"{name:<15} {dataset:<9} {launches:8.0f} {row} {times[0] / times[2]:7.2f}", flush=True)
+    wall, _enqueued, kernels, _span, region, call = times
+    rate = 1e-6 * copied / (call - wall) if call > wall else float("nan")
+    ratios = f"{wall / kernels:13.2f} {region / wall:12.2f} {rate:15.1f}"
+    print(f"{name:<15} {dataset:<9} {launches:8.0f} {row} {ratios}", flush=True)
 
 
 def written(folder: Path, routine: Any, sizes: dict[str, Any], profile: str) -> None:
@@ -212,14 +291,17 @@ def _write_main(folder: Path, values: dict[str, Any]) -> None:
     call = re.search(r"int (\w+_cl)\(cl_command_queue lx_queue, (.*?)\);", header.read_text(), re.S)
     assert call is not None
     given: list[str] = ["queue"]
+    from_host: list[str] = []
     arrays: list[np.ndarray] = []
     for parameter in re.split(r",\s*", call.group(2)):
         value = values[parameter.split()[-1]]
         is_array = isinstance(value, np.ndarray)
         given.append(f"room[{len(arrays)}]" if is_array else str(value))
+        from_host.append(f"host[{len(arrays)}]" if is_array else str(value))
         arrays += [value] if is_array else []
     defined = {
         "CALL(queue)": f"{call.group(1)}({', '.join(given)})",
+        "CALL_HOST": f"{call.group(1).removesuffix('_cl')}({', '.join(from_host)})",
         "ARRAYS": len(arrays),
         "BYTES": ", ".join(str(a.nbytes) for a in arrays),
         "KINDS": ", ".join(f"'{a.dtype.char}'" for a in arrays),
@@ -249,6 +331,12 @@ RECORDED = """
 cl_int recorded(cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *,
                 const size_t *, cl_uint, const cl_event *, cl_event *);
 #define clEnqueueNDRangeKernel recorded
+cl_int written(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint,
+               const cl_event *, cl_event *);
+#define clEnqueueWriteBuffer written
+cl_int taken(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *,
+             cl_event *);
+#define clEnqueueReadBuffer taken
 """
 
 
