@@ -255,7 +255,8 @@ def _operands(
         elif loop.level is None or loop.level.lanes != lanes:
             remedy = f"warp-tile LOOP {tile.high} {tile.wide}"
             yield f"{tile.high} x {tile.wide} work-items are not neighbours", remedy
-    if x.level is None or x.level.cyclic != tile.own_columns:
+    dealt = x.level is not None and x.level.cyclic == tile.own_columns
+    if not (dealt or tile.function):
         remedy = f"block-cyclic {x.var}* {product.columns.var} {tile.own_columns}"
         yield f"elements of '{x.var}' are not dealt out by {tile.own_columns}", remedy
     operands = [(t.left, product.rows, y, x) for t in product.terms]
