@@ -61,6 +61,7 @@ class FunctionWriter(TileProductWriter):
         self.origins: list[int] = []
         self.depth = 1
         self.count = 0
+        self.meets = False
         self.locals: list[LocalArray] = []
         self.local_names: list[str] = []
         self.addressed = addressed(f.body)
@@ -103,7 +104,7 @@ class FunctionWriter(TileProductWriter):
             frozenset(pointers),
             frozenset(n for n, p in pointers.items() if p.type.const),
             tuple(self.locals),
-            "barrier" in called(self.f.body),
+            self.meets,
         )
 
     def emit(self, text: str) -> None:
@@ -116,7 +117,7 @@ class FunctionWriter(TileProductWriter):
 
     def meet(self) -> None:
         """Where work-items wait for each other, without a fence."""
-        self.count += 1
+        self.count, self.meets = self.count + 1, True
         self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
 
     # ------------------------------------------------------------ statements
@@ -243,7 +244,7 @@ class FunctionWriter(TileProductWriter):
             case Call("barrier", (flags,)):
                 if not self.f.is_kernel:
                     raise self.error("a barrier outside of a kernel")
-                self.count += 1
+                self.count, self.meets = self.count + 1, True
                 fences, here = self._fences(flags), len(self.lines) + 2
                 self.emit(f"yield {self.count}, {fences}, {self.line}, {here}")
             case Call("mem_fence", _):
