@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from loopxform.recipes.tile import tile
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation, step
+from loopxform.validate.validation import validate
 from loopxform.verify.group.execute import execute
 from loopxform.verify.group.fault import ExecutionError
 
@@ -110,6 +112,18 @@ def test_sub_groups_compute_what_c_does(case: str) -> None:
             assert np.array_equal(given["C"], product(text, args)), (shape, units)
 
 
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_columns_may_be_dealt_out_in_any_way(width: int) -> None:
+    """All of a work-item are neighbours, or some."""
+    (fn,) = parse_file("f.c", text=MIXED).unit.functions
+    placed = Options(warp_tile=(1, 16), block_cyclic=width, serpentine=0, stages=2, pack=0)
+    sizes = {**SIZES, "Rx": 4}
+    before = tile(fn, sizes, "register", PROFILES["intel-xe2"], options=placed).derivation
+    args = numbers(MIXED, (20, 40, 70))
+    execute(emit.kernel(before.then(step("tensorise k 8x16x32"))), args)
+    assert np.array_equal(args["C"], product(MIXED, args))
+
+
 def test_sums_of_floats_are_rounded_once() -> None:
     """2**24 + 1 + ... + 1, 15 times, is 2**24 + 15, which is rounded to 2**24 + 16; in order it
     would be 2**24."""
@@ -165,6 +179,15 @@ def test_refused_sub_groups(case: str, golden: Golden) -> None:
     with pytest.raises(TransformError) as e:
         before.then(step(f"tensorise k {asked}"))
     golden.check(e.value.render(parse_file("f.c", text=text).sources) + "\n")
+
+
+def test_the_validator_does_not_prove_them(tmp_path: Path) -> None:
+    """It does not model their vectors."""
+    derivation = mapped(BYTES, "intel-xe2", {}, Options())
+    files = emit.opencl(derivation, stem="mm", origin="mm.c", version="1").files
+    for name, text in {**files, "mm.c": BYTES}.items():
+        (tmp_path / name).write_text(text)
+    assert validate(tmp_path / "mm.cl", tmp_path / "mm.c").status == "unmodelled"
 
 
 @pytest.mark.parametrize(
