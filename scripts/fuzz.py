@@ -50,7 +50,7 @@ RECIPES = (
     *("auto", "naive", "register", "block", "coarsened", "one-sided", "1-d", "stencil", "reduce"),
     "transposition",
 )
-PROFILES = ("generic", "h100", "mi250", "intel-xe", "mali", "pocl", "cpu")
+PROFILES = ("generic", "h100", "mi250", "intel-xe", "intel-xe2", "mali", "pocl", "cpu")
 CSMITH = [
     *("--nomain", "--no-argc", "--no-checksum", "--no-safe-math", "--max-funcs", "3"),
     *("--max-block-depth", "3", "--max-block-size", "3", "--max-expr-complexity", "4"),

@@ -10,6 +10,15 @@ rows of `wide` neighbours, as `warp-tile` arranges them: `y` says which row, `x`
 A word is what a register holds: `packed` terms, one behind the other. (NVIDIA, PTX ISA, "Matrix
 fragments for mma.m16n8k4, m16n8k8 and m16n8k16 with .f64", "for mma.m16n8k16" with .f16, "for
 mma.m16n8k32" of integers.)
+
+Where a function of OpenCL C computes them, a sub-group of 8 or 16 work-items is one row, and each
+has whole columns:
+
+    result    all rows          column x
+    left      all rows          word x, of as many terms as fill the row
+    right     column x          all words
+
+(Khronos OpenCL registry, cl_intel_subgroup_matrix_multiply_accumulate.)
 """
 
 from __future__ import annotations
@@ -57,7 +66,7 @@ class TensorTile:
     those of one iteration, in order, then those of the next. Where `warps` can compute a product of
     `across` columns together, they read both operands from local memory, on devices that do that;
     others compute it in tiles of `rows` by `columns`. Both operands are of one type where they may
-    not be `mixed`."""
+    not be `mixed`. A `function` of OpenCL C computes it, or an instruction of PTX."""
 
     rows: int
     columns: int
@@ -77,6 +86,7 @@ class TensorTile:
     warps: int = 1
     across: int = 0
     mixed: bool = False
+    function: str = ""
 
     @property
     def name(self) -> str:
@@ -90,13 +100,28 @@ class TensorTile:
 
     @property
     def words(self) -> int:
-        """Words that a work-item has of each of its rows, and of its column."""
-        return self.depth * self.terms // (self.wide * self.packed)
+        """Words that a work-item has of its column."""
+        return self.depth * self.terms // ((1 if self.function else self.wide) * self.packed)
+
+    @property
+    def left_words(self) -> int:
+        """Words that it has of each of its rows."""
+        return 1 if self.function else self.words
+
+    @property
+    def left_packed(self) -> int:
+        """Terms of such a word."""
+        return self.depth // self.wide if self.function else self.packed
+
+    @property
+    def left_word(self) -> int:
+        """Bytes of such a word."""
+        return self.left_packed * self.operands[0].bytes
 
     @property
     def row(self) -> int:
-        """Words that the banks of local memory give at once."""
-        return BANKS // self.word
+        """Words that the banks of local memory give at once, where rows are moved in these."""
+        return 1 if self.function else BANKS // self.word
 
     @property
     def moved(self) -> int:
@@ -133,14 +158,21 @@ class TensorTile:
 
 
 BYTES = (SCHAR, CHAR, UCHAR)
+SUB_GROUP_EXTENSION = "cl_intel_subgroup_matrix_multiply_accumulate"
+SUB_GROUP_SIZES = 8, 16
+"""The work-items of those that multiply tiles by functions."""
+
 IN_ORDER = "as fused multiply-adds in order"
 EXACT = "exact integers"
 ANY_ORDER = "exact products, added in any order and rounded toward 0"
+AS_FUNCTIONS = "exact products, added in any order, each sum rounded as the device does"
 NEAR = "each result within 3*2^-20*(1 + terms/8) times the sum of its products' magnitudes"
 """The bound, of numbers that are not subnormal: less than 2^-20 is left of each operand, as much of
 each product, and each of the three sums of 8 terms is taken to lose no more than 2^-20 of the
 magnitudes of what it adds. (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
 cores", 2021.)"""
+
+_FUNCTION = "intel_sub_group_{}_{}_matrix_mad_k{}"
 
 _HALVES = TensorTile(
     *(16, 8, 16, (HALF, USHORT), (FLOAT,)),
@@ -172,6 +204,32 @@ TENSOR_TILES = {
         *(replace(_HALVES, warps=4, across=n) for n in (256, 128)),
         _HALVES,
         TensorTile(16, 8, 8, (FLOAT,), (FLOAT,), split=True, needs="fast", result=NEAR),
+        *(
+            TensorTile(
+                *(8, n, 16, (HALF, USHORT), (FLOAT,)),
+                packed=2,
+                needs="reassociate",
+                result=AS_FUNCTIONS,
+                high=1,
+                wide=n,
+                function=_FUNCTION,
+            )
+            for n in SUB_GROUP_SIZES
+        ),
+        *(
+            TensorTile(
+                *(8, n, 32, BYTES, (INT, UINT)),
+                packed=4,
+                needs="strict",
+                result=EXACT,
+                by_default=True,
+                high=1,
+                wide=n,
+                mixed=True,
+                function=_FUNCTION,
+            )
+            for n in SUB_GROUP_SIZES
+        ),
     )
 }
 """By their names. Those of m16n8k8 and m16n8k16 of doubles give the same bits, and were slower on
@@ -216,6 +274,23 @@ class Instruction:
         return f"{head} {', '.join((*groups, groups[0]))};"
 
     @property
+    def function(self) -> str:
+        """`intel_sub_group_u8_i8_matrix_mad_k32`."""
+        kinds = (FACTORS[t].replace("s", "i") for t in (self.left, self.right))
+        return self.tile.function.format(*kinds, self.depth)
+
+    @property
+    def vectors(self) -> tuple[str, str, str]:
+        """The types of its operands and of its sums: `ushort8`, `int8`, `int8`."""
+        words = (_integer(self.tile.left_word, self.left), _integer(self.tile.word, self.right))
+        return f"{words[0]}{self.tile.own_rows}", f"{words[1]}{self.tile.words}", self.sum_vector
+
+    @property
+    def sum_vector(self) -> str:
+        """`float8`."""
+        return f"{self.tile.sums[0].cl}{self.tile.own_rows}"
+
+    @property
     def results(self) -> tuple[str, ...]:
         """Names of the results of a work-item, by rows."""
         return _names("c", self.tile.own_rows * self.tile.own_columns)
@@ -223,7 +298,7 @@ class Instruction:
     @property
     def lefts(self) -> tuple[str, ...]:
         """Names of its words of the left operand: the first of each row, the second of each."""
-        return _names("a", self.tile.own_rows * self.tile.words)
+        return _names("a", self.tile.own_rows * self.tile.left_words)
 
     @property
     def rights(self) -> tuple[str, ...]:
@@ -239,6 +314,11 @@ class Instruction:
     def word_constraint(self) -> str:
         """The kind of register of a word."""
         return "r" if self.tile.word == 4 else self.sum_constraint
+
+
+def _integer(size: int, of: Scalar) -> str:
+    """The type of a word of so many bytes, which is unsigned for bytes without a sign."""
+    return ("u" if of == UCHAR else "") + {2: "short", 4: "int"}[size]
 
 
 def _names(letter: str, count: int) -> tuple[str, ...]:
@@ -258,5 +338,16 @@ def _instructions() -> dict[str, Instruction]:
 INSTRUCTIONS = _instructions()
 """By their macros; of tiles that have the same ones, those that one warp computes."""
 
-OF_TEXT = {i.text: i for i in INSTRUCTIONS.values()}
+OF_TEXT = {i.text: i for i in INSTRUCTIONS.values() if not i.tile.function}
 """By what they are in PTX."""
+
+OF_CALL = {(i.function, i.tile.left_word): i for i in INSTRUCTIONS.values() if i.tile.function}
+"""By the functions that compute them, and the bytes of a word of the left operand."""
+
+
+def by_sub_groups(products: Iterable[Instruction]) -> dict[int, list[Instruction]]:
+    """Those of functions, by the work-items of a sub-group."""
+    found = dict[int, list[Instruction]]()
+    for i in (i for i in products if i.tile.function):
+        found.setdefault(i.tile.wide, []).append(i)
+    return found

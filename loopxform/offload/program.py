@@ -209,7 +209,7 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
         wish = given.over(asked.of(program.fn, site.path))
         wish = replace(wish, options=program.allowing(wish.options, site.loop))
         try:
-            done = with_reason(_tiled(program, var, nest, wish, limits), wish.options)
+            done = with_reason(_tiled(program, var, nest, wish, limits), limits, wish.options)
         except (UnsupportedC, TransformError, LimitError) as e:
             if isinstance(e, LimitError) or wish.annotation is not None:
                 raise wish.unmet(e) from e

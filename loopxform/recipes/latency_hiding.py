@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 
-from loopxform.floating_point import FloatingPoint
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
 from loopxform.ir.tensor_tiles import TENSOR_TILES, TensorTile
@@ -41,7 +40,7 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         options = replace(options, index=index if options.index is None else options.index)
     if not choice.has("register tile"):
         return options
-    tile = tensor_tile(choice, options) if options.tensor_units else None
+    tile = tensor_tile(choice, limits, options) if options.tensor_units else None
     if tile is not None:
         options = replace(options, warp_tile=(tile.high, tile.wide), block_cyclic=tile.own_columns)
         if not tile.alone:
@@ -123,11 +122,12 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
             w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
     apart = _at_once(w, nest, width) if options.block_cyclic is None else options.block_cyclic
-    if apart > 1:
+    one_by_one = options.tensor_units and options.block_cyclic == 1
+    if apart > 1 or one_by_one:
         w.stage("Elements dealt out in turns")
         for d in (d for d in dims if d.thread and d.item):
             own = apart if options.block_cyclic else gcd(apart, w.sizes[d.dim.kept])
-            if own > 1:
+            if own > 1 or one_by_one:
                 w.attempt(BlockCyclic(f"{d.thread}*", d.item, str(own)))
     if options.swizzle_groups:
         w.stage("Groups in bands")
@@ -140,16 +140,17 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         w.stage("Products by tensor units")
         for site in _loops(w, nest):
             product = tile_product(site.loop)
-            tiles = () if product is None else _tiles(product, options.fp)
+            tiles = () if product is None else _tiles(product, options)
             any(w.attempt(Tensorise(w.ref(site.path), t.name)) for t in tiles)
 
 
-def _tiles(product: TileProduct, fp: FloatingPoint) -> Iterator[TensorTile]:
-    """The tiles whose results may be what they are."""
+def _tiles(product: TileProduct, options: Options) -> Iterator[TensorTile]:
+    """The tiles for work-items that stand so, whose results may be what they are."""
     several = any(len(s.terms) > 1 for s in product.sums)
+    in_order = product.in_order or options.fp.reassociate
     for t in TENSOR_TILES.values():
-        in_order = product.in_order or fp.reassociate
-        if t.permitted(fp) and in_order and (t.terms > 1) == several:
+        stand = (t.high, t.wide) == options.warp_tile
+        if stand and t.permitted(options.fp) and in_order and (t.terms > 1) == several:
             yield t
 
 

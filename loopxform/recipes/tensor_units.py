@@ -21,6 +21,7 @@ from loopxform.model.reuse import Stage
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options
+from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, Tensorise
 from loopxform.transforms.mapping.dispatch import skipped
 from loopxform.transforms.mapping.tile_product import are_sums_of
@@ -29,7 +30,7 @@ SWIZZLE = 8
 """Rows of the bands that groups are walked in (docs/performance.md)."""
 
 
-def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
+def multiplied(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> TensorTile | None:
     """The product of tiles by which tensor units could compute a nest: two operands in register
     tiles, for which the user asks for nothing else, and does not forbid it. None where they cannot,
     or do so only where the user asks for them."""
@@ -44,12 +45,12 @@ def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
     )
     if asked.tensor_units is False or free != PLAIN or asked.relayout:
         return None
-    choice = as_multiplied(choice, replace(asked, tensor_units=True))
+    choice = as_multiplied(choice, limits, replace(asked, tensor_units=True))
     whole = all(not s.converted and s.tiled for s in choice.stages)
     flat = len(choice.strips) == 1 and len(choice.stages) > 1
     if not (choice.has("register tile") and flat and whole):
         return None
-    tile = tensor_tile(choice, asked)
+    tile = tensor_tile(choice, limits, asked)
     if tile is not None and tile.terms > 1 and not _adds(nest, tile, asked):
         return None
     return tile if asked.tensor_units or (tile is not None and tile.by_default) else None
@@ -63,10 +64,18 @@ def _adds(nest: Nest, tile: TensorTile, asked: Options) -> bool:
     return len(inside) == 1 and are_sums_of(tile.terms, inside[0].body, in_order=in_order)
 
 
-def tensor_tile(choice: Choice, asked: Options) -> TensorTile | None:
+def units(limits: Limits) -> list[TensorTile]:
+    """The products of tiles that the units of a device may compute: by the functions that its
+    profile names, or by instructions, of which the host tries whether it has them."""
+    every = TENSOR_TILES.values()
+    named = [t for t in every if t.function and t.name in dict(limits.tensor_tiles)]
+    return named or [t for t in every if not t.function]
+
+
+def tensor_tile(choice: Choice, limits: Limits, asked: Options) -> TensorTile | None:
     """The product of tiles for the types of what is staged, where its results may be as they
     are."""
-    found = (t for t in TENSOR_TILES.values() if _fits(t, choice.stages))
+    found = (t for t in units(limits) if _fits(t, choice.stages))
     return next((t for t in found if t.permitted(asked.fp)), None)
 
 
@@ -82,11 +91,11 @@ def _fits(tile: TensorTile, stages: Sequence[Stage]) -> bool:
     )
 
 
-def as_multiplied(choice: Choice, asked: Options) -> Choice:
+def as_multiplied(choice: Choice, limits: Limits, asked: Options) -> Choice:
     """The choice, whose tiles keep numbers as the units that are asked for take them, where these
     convert them: to the type of sums."""
     own = replace(choice, stages=tuple(map(_unconverted, choice.stages)))
-    tile = tensor_tile(own, asked) if asked.tensor_units else None
+    tile = tensor_tile(own, limits, asked) if asked.tensor_units else None
     sums = {s.type for s in choice.stages if s.converted}
     return choice if tile is None or not sums <= set(tile.sums) else own
 
@@ -116,24 +125,24 @@ def is_tensorised(derivation: Derivation) -> bool:
     return any(s.loop.tensor for s in loops(derivation.function))
 
 
-def with_reason(done: Tiled, asked: Options) -> Tiled:
+def with_reason(done: Tiled, limits: Limits, asked: Options) -> Tiled:
     """The same; where tensor units are asked for in vain, its reason says why."""
     if not asked.tensor_units or is_tensorised(done.derivation):
         return done
-    why = f"no tensor units: {_why_none([done, *done.rest], asked)}"
+    why = f"no tensor units: {_why_none([done, *done.rest], limits, asked)}"
     return replace(done, reason="; ".join(x for x in (done.reason, why) if x))
 
 
-def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
+def _why_none(parts: Sequence[Tiled], limits: Limits, asked: Options) -> str:
     tiled = [p for p in parts if p.choice.has("register tile")]
-    if any(_added_first(p, asked) for p in tiled):
+    if any(_added_first(p, limits, asked) for p in tiled):
         return "products that are added to each other first need --fp reassociate"
     products = [p.choice for p in tiled if len(p.choice.stages) == 2]
     if not products:
         return "nothing here is a product of two arrays in register tiles"
     permissive = replace(asked, fp=PERMITTED["fast"])
-    kinds = [as_multiplied(c, permissive).stages for c in products]
-    alone = [t for t in TENSOR_TILES.values() if t.warps == 1]
+    kinds = [as_multiplied(c, limits, permissive).stages for c in products]
+    alone = [t for t in units(limits) if t.warps == 1]
     fitting = [t for t in alone if any(t.multiplies(_types(k)) for k in kinds)]
     if not fitting:
         types = " and ".join(dict.fromkeys(t.c for t in _types(kinds[0])))
@@ -148,10 +157,10 @@ def _why_none(parts: Sequence[Tiled], asked: Options) -> str:
     return next(own, "what is summed up is not a product of two elements alone")
 
 
-def _added_first(done: Tiled, asked: Options) -> bool:
+def _added_first(done: Tiled, limits: Limits, asked: Options) -> bool:
     """Whether the only thing in the way is the order of sums."""
     freely, stages = replace(asked, fp=PERMITTED["reassociate"]), done.choice.stages
-    several = (t for t in TENSOR_TILES.values() if t.terms > 1 and _fits(t, stages))
+    several = (t for t in units(limits) if t.terms > 1 and _fits(t, stages))
     return any(_adds(done.nest, t, freely) and not _adds(done.nest, t, asked) for t in several)
 
 

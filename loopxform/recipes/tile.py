@@ -58,7 +58,9 @@ def tile(
     done = _tiled(alone, given, recipe, limits, options, strict=strict)
     if recipe is None and options.Rk is None and not options.relayout:
         done = with_groups(alone.function, done, limits, options)
-    return with_reason(replace(done, derivation=numbered.extended(done.derivation)), options)
+    return with_reason(
+        replace(done, derivation=numbered.extended(done.derivation)), limits, options
+    )
 
 
 def _tiled(

@@ -180,10 +180,10 @@ def _in_shapes(
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
     """The nest in tiles that tensor units compute, in several shapes where sizes are not known;
     None where they cannot, or the profile has none."""
-    tile = multiplied(nest, choice, asked)
+    tile = multiplied(nest, choice, limits, asked)
     if tile is None:
         return None
-    choice = as_multiplied(choice, replace(asked, tensor_units=True))
+    choice = as_multiplied(choice, limits, replace(asked, tensor_units=True))
     plain, rows = (
         _tensor_variants(nest, choice, limits, asked, tile, rows=rows) for rows in (False, True)
     )
@@ -311,7 +311,7 @@ def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options:
     """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
     inside = with_guards_inside(nest)
     found, problem = choices(inside, "register", limits, kept=sizes["Rx"] > 1, few=False)
-    for choice in (as_multiplied(c, options) for c in found):
+    for choice in (as_multiplied(c, limits, options) for c in found):
         asked = wanted(options, limits, choice)
         mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
         done = possible(partial(_copied, choice, mapped), TransformError)
@@ -331,7 +331,7 @@ def _apply(
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit, in variants for sizes that allow more."""
     copying = copies_pay(nest, limits) if options.pack is None else None
-    choice = as_multiplied(choice, options)
+    choice = as_multiplied(choice, limits, options)
     options = wanted(options, limits, choice)
     done = _mapped(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):
@@ -350,7 +350,7 @@ def _mapped(
     reason: str = "",
 ) -> Tiled | Uncopied:
     """The steps of a choice, for sizes that fit."""
-    units = bool(options.tensor_units) and tensor_tile(choice, options) is not None
+    units = bool(options.tensor_units) and tensor_tile(choice, limits, options) is not None
     needs = demand(nest, choice, options.stages or 1, moved=units)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
     sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))

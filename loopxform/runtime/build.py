@@ -12,7 +12,7 @@ import numpy as np
 from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.errors import DeviceError
 from loopxform.floating_point import Division
-from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.tensor_tiles import SUB_GROUP_EXTENSION, SUB_GROUP_SIZES, Instruction
 from loopxform.ir.warp_groups import GroupInstruction, as_instructions
 from loopxform.runtime.device import DeviceInfo, context, pyopencl
 
@@ -22,6 +22,9 @@ ASYNCHRONOUS = "-DLX_ASYNC"
 
 TENSOR = "-DLX_TENSOR"
 """Kernels may multiply tiles (templates/kernels.cl.j2)."""
+
+SUB_GROUPS = "-DLX_SUB_GROUPS"
+"""Sub-groups may, of so many work-items (templates/kernels.cl.j2)."""
 
 WARP_GROUPS = "-DLX_WARP_GROUPS"
 """Warps may multiply together (templates/kernels.cl.j2)."""
@@ -61,8 +64,12 @@ def options_for(
         out.append(RELAXED)
     if copies_alone(device):
         out.append(ASYNCHRONOUS)
-    if tiles and multiplies_tiles(device, tiles):
+    of_warps = tuple(i for i in tiles if not i.tile.function)
+    if of_warps and multiplies_tiles(device, of_warps):
         out.append(TENSOR)
+    of_sub_groups = tuple(i for i in tiles if i.tile.function)
+    if of_sub_groups and multiplies_in_sub_groups(device, of_sub_groups):
+        out.append(f"{SUB_GROUPS}={smallest_sub_group(device)}")
     if groups and multiplies_in_groups(device, groups):
         out.append(WARP_GROUPS)
     if verbose and "cl_nv_compiler_options" in device.extensions:
@@ -80,6 +87,32 @@ def multiplies_tiles(device: DeviceInfo, products: tuple[Instruction, ...]) -> b
     """Whether a device multiplies tiles to the results that it should: it is asked to compute some
     in both ways."""
     return copies_alone(device) and _agrees(device, tensor_probe(products), "lx_tiles", 32)
+
+
+@cache
+def multiplies_in_sub_groups(device: DeviceInfo, products: tuple[Instruction, ...]) -> bool:
+    """Whether sub-groups of a device multiply tiles to the results that they should."""
+    size = smallest_sub_group(device)
+    if not size:
+        return False
+    return _agrees(device, tensor_probe(products), "lx_sub_groups", 32, f"{SUB_GROUPS}={size}")
+
+
+@cache
+def smallest_sub_group(device: DeviceInfo) -> int:
+    """The fewest work-items in a sub-group of a device with Intel's extension for products of
+    tiles, which are those of sub-groups that have it; 0 of others. pyopencl has no such query: a
+    kernel that asks for other sizes than those of the device does not build."""
+    if SUB_GROUP_EXTENSION not in device.extensions:
+        return 0
+    for size in SUB_GROUP_SIZES:
+        source = f"__kernel __attribute__((intel_reqd_sub_group_size({size}))) void lx_size() {{}}"
+        try:
+            _compiled(device, source, (), context(device))
+        except pyopencl().Error:
+            continue
+        return size
+    return 0
 
 
 @cache

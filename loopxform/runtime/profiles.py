@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from loopxform.runtime.build import copies_alone
+from loopxform.runtime.build import copies_alone, smallest_sub_group
 from loopxform.runtime.device import DeviceInfo
 from loopxform.targets.database import Family
 from loopxform.targets.profile import PROFILES
@@ -13,6 +13,9 @@ from loopxform.targets.target import Limits, unmeasured
 
 WIDE_ATOMICS = "cl_khr_int64_base_atomics"
 """What groups tell each other by: words of 64 bits that are exchanged in one piece."""
+
+INTEL = {8: "intel-xe-hpg", 16: "intel-xe2"}
+"""By the work-items of a sub-group that multiplies tiles."""
 
 
 def limits_of(device: DeviceInfo) -> Limits:
@@ -26,7 +29,7 @@ def limits_of(device: DeviceInfo) -> Limits:
     elif "amd" in platform or "advanced micro" in platform:
         like = PROFILES["mi250"]
     elif "intel" in platform and device.type == "gpu":
-        like = PROFILES["intel-xe"]
+        like = PROFILES[INTEL.get(smallest_sub_group(device), "intel-xe")]
     else:
         like = PROFILES["pocl" if device.type == "cpu" else "generic"]
     if not any(name in device.name for name in like.measured_on):

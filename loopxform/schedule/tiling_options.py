@@ -149,7 +149,7 @@ OPTIONS: tuple[TilingOption, ...] = (
         FLAG,
         "compute products by tensor units, where the device has them and a test on it succeeds: of "
         "halves with --fp reassociate, of floats with --fp fast (NVIDIA, compute capability 8.0 or "
-        "newer)",
+        "newer; Intel, bytes and halves)",
         trait="register tile",
         on_device=True,
     ),

@@ -17,7 +17,7 @@ from loopxform.codegen.host.embedded import rows
 from loopxform.codegen.host.shares import WINDOWS
 from loopxform.codegen.host.tensor_probe import tensor_probe
 from loopxform.ir.device_facts import WARP
-from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.tensor_tiles import SUB_GROUP_EXTENSION, Instruction
 from loopxform.ir.warp_groups import MARK, TARGET, GroupInstruction
 from loopxform.records import record
 from loopxform.targets.copies import Copies
@@ -99,9 +99,10 @@ class Runtime:
     change when the program runs, `asks_warp` that one asks how many work-items run in lockstep,
     `has_matrices` that one has matrices behind pointers to rows, `has_loops_in_order` that the host
     may run what one work-item would do, `tile_lines` is the test of products of tiles, where one
-    has such, `group_lines` of those that warps compute together, which are a `mark` in PTX for a
-    `target`, `shares` that devices may share a launch: a `team` of so many, with so many `windows`
-    of arrays. `aligned` bytes are those of the vectors of kernels."""
+    has such, `sub_group_lines` of those of sub-groups, `group_lines` of those that warps compute
+    together, which are a `mark` in PTX for a `target`, `shares` that devices may share a launch: a
+    `team` of so many, with so many `windows` of arrays. `aligned` bytes are those of the vectors of
+    kernels."""
 
     shared: str
     key_length: int
@@ -114,6 +115,7 @@ class Runtime:
     has_matrices: bool
     has_loops_in_order: bool
     tile_lines: tuple[str, ...]
+    sub_group_lines: tuple[str, ...]
     group_lines: tuple[str, ...]
     shares: bool
     copies: Copies
@@ -122,6 +124,7 @@ class Runtime:
     aligned: int = VECTOR_BYTES
     mark: str = MARK
     target: str = TARGET
+    sub_group_extension: str = SUB_GROUP_EXTENSION
     layout: int = LAYOUT
     forever: float = FOREVER
     start_operations: float = START_OPERATIONS
@@ -154,9 +157,14 @@ def text(
     there is one that needs nothing else above it. `tuned` and the following: see `Runtime`."""
     shared = f"loopxform_shared_{re.sub(r'[^0-9a-zA-Z]', '_', version)}_{LAYOUT}"
     statuses = tuple(_STATUSES.split())
-    lines = rows(tensor_probe(tile_products)) if tile_products else ()
-    groups = rows(tensor_probe((), group_products)) if group_products else ()
-    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, lines, groups, shares
+    of_warps = [i for i in tile_products if not i.tile.function]
+    of_sub_groups = [i for i in tile_products if i.tile.function]
+    tests = (
+        rows(tensor_probe(of_warps)) if of_warps else (),
+        rows(tensor_probe(of_sub_groups)) if of_sub_groups else (),
+        rows(tensor_probe((), group_products)) if group_products else (),
+    )
+    asked = header, tuned, asks_warp, has_matrices, has_loops_in_order, *tests, shares
     about = Runtime(shared, KEY_LENGTH, OPTIONS_LENGTH, statuses, HELPERS, *asked, copies)
     return render.fill("runtime.c.j2", r=about)
 

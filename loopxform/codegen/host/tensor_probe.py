@@ -7,7 +7,7 @@ from types import ModuleType
 
 from loopxform.codegen import render
 from loopxform.ir import warp_groups
-from loopxform.ir.tensor_tiles import Instruction
+from loopxform.ir.tensor_tiles import SUB_GROUP_EXTENSION, Instruction, by_sub_groups
 from loopxform.ir.types import DOUBLE, FLOAT, HALF, USHORT, Scalar
 from loopxform.ir.warp_groups import PANEL, ROW, GroupInstruction, Rows
 from loopxform.records import record
@@ -22,19 +22,35 @@ TERMS = ROW // 2
 class TensorProbe:
     """What templates/tensor_probe.cl.j2 prints."""
 
-    products: tuple[Instruction, ...]
+    every: tuple[Instruction, ...]
     groups: tuple[GroupInstruction, ...] = ()
     warps: ModuleType = warp_groups
+    extension: str = SUB_GROUP_EXTENSION
+
+    @property
+    def products(self) -> tuple[Instruction, ...]:
+        """Those that a warp computes by instructions."""
+        return tuple(i for i in self.every if not i.tile.function)
+
+    @property
+    def sub_groups(self) -> dict[int, list[Instruction]]:
+        """Those of sub-groups, by the work-items of these."""
+        return by_sub_groups(self.every)
 
     @property
     def doubles(self) -> bool:
         """Whether products of doubles are among them."""
-        return any(i.left == DOUBLE for i in self.products)
+        return any(i.left == DOUBLE for i in self.every)
 
     @property
     def bytes(self) -> tuple[Instruction, ...]:
-        """Those of integers of eight bits."""
+        """Those of integers of eight bits that a warp computes."""
         return tuple(i for i in self.products if i.left.bytes == 1)
+
+    @property
+    def byte_sums(self) -> dict[str, Instruction]:
+        """The functions that compute results of those of eight bits in the ordinary way."""
+        return {self.sum(i): i for i in self.every if i.left.bytes == 1}
 
     @property
     def halves(self) -> bool:
@@ -48,12 +64,26 @@ class TensorProbe:
 
     @property
     def _types(self) -> set[Scalar]:
-        return {i.left for i in self.products} | {i.type for i in self.groups}
+        return {i.left for i in self.every} | {i.type for i in self.groups}
 
     @property
     def short_kinds(self) -> list[tuple[str, str]]:
         """The functions that give two numbers of 16 bits, and one of them as a float."""
         return [x for x, t in ((HALVES, HALF), (BFLOATS, USHORT)) if t in self._types]
+
+    @property
+    def reals(self) -> bool:
+        """Whether sums of floats are among them."""
+        return bool(self.groups) or any(i.tile.sums[0] == FLOAT for i in self.every)
+
+    @property
+    def words(self) -> bool:
+        """Whether products of words are."""
+        return self.reals or bool(self.byte_sums)
+
+    def word(self, i: Instruction) -> str:
+        """The function that gives a word of an operand."""
+        return "word" if i.left.bytes == 1 else self.kind(i.left)
 
     def kind(self, t: Scalar) -> str:
         """The function that gives two numbers of 16 bits."""
@@ -62,7 +92,7 @@ class TensorProbe:
     @property
     def floats(self) -> bool:
         """Whether products of floats of 11 bits are among them."""
-        return any(i.left == FLOAT for i in self.products)
+        return any(i.left == FLOAT for i in self.every)
 
     @property
     def near(self) -> list[tuple[str, str, str]]:
@@ -93,5 +123,6 @@ class TensorProbe:
 def tensor_probe(products: Sequence[Instruction], groups: Sequence[GroupInstruction] = ()) -> str:
     """The program of the kernels that compare products of tiles with what a work-item computes:
     `lx_tiles` counts for each work-item how many of its results differ, `lx_warps` how many of
-    those that warps compute together."""
+    those that warps compute together, `lx_sub_groups` of those that sub-groups of LX_SUB_GROUPS
+    work-items do."""
     return render.fill("tensor_probe.cl.j2", p=TensorProbe(tuple(products), tuple(groups)))

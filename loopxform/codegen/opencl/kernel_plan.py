@@ -39,7 +39,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.permitted import permitted
-from loopxform.ir.tensor_tiles import BANKS, MATRIX_ROWS, TENSOR_TILES
+from loopxform.ir.tensor_tiles import BANKS, MATRIX_ROWS, TENSOR_TILES, TensorTile
 from loopxform.ir.types import HALF, INT, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loads, names, reads, stmt_exprs, walk, writes
@@ -137,7 +137,9 @@ def kernel_plan(
         all_asked = ["barrier(CLK_GLOBAL_MEM_FENCE);"] if told else []
         body = [f"if ({dialect.name(launch.asks)}[0] < 1)", "  return;", *all_asked, *body]
     written, passed = writes(fn.body), _passed(fn)
+    tile = _tensor_tile(fn)
     text = render.kernel(
+        sub_group=tile.wide if tile is not None and tile.function else 0,
         head=in_rows(f"void {name}", [_parameter(a, dialect, written, passed) for a in arguments]),
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         locals=[_local(t, dialect) for t in mapping.tiles],
@@ -296,6 +298,9 @@ def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> lis
             if 2 in used:
                 row = f"(get_local_id(2) * {cexpr.expr(y, d, 13)} + get_local_id(1))"
             text = f"(uint)({row} * {width} + get_local_id(0))"
+        tile = _tensor_tile(fn)
+        if tile is not None and tile.function:
+            text = f"LX_ITEM_{tile.wide}({text})"
         item = f"const uint {own.item} = {text};"
         out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
     return [*out, *_in_warp(fn, mapping, own)]
@@ -305,11 +310,12 @@ def _in_warp(fn: Function, mapping: Mapping, own: OwnNames) -> Iterator[str]:
     """Which term of products of tiles a work-item reads, and how far its column is from that of
     its first element (`codegen.opencl.tensor_product`); and of which work-items it says where rows
     of matrices lie (`codegen.opencl.matrices`)."""
-    names = (s.tensor for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
-    tile = next((TENSOR_TILES[name] for name in names), None)
+    tile = _tensor_tile(fn)
     if tile is not None:
         warp = tile.high * tile.wide
         yield f"const int {own.term} = (int)({own.item} % {tile.wide});"
+        if tile.function:
+            return
         row = f"(int)({own.item} % {warp} / {tile.wide})"
         yield f"const int {own.shift} = {row} - {tile.own_columns} * {own.term};"
         operands = (t for t in mapping.tiles if t.packed == 1 and (t.moved or t.pieces))
@@ -321,6 +327,12 @@ def _in_warp(fn: Function, mapping: Mapping, own: OwnNames) -> Iterator[str]:
         if any(t.pieces for t in mapping.tiles):
             first = f"{own.item} / {tile.warps * warp} * {tile.warps * tile.high}"
             yield f"const int {own.group_y} = (int)({first});"
+
+
+def _tensor_tile(fn: Function) -> TensorTile | None:
+    """By which a kernel multiplies tiles, if it does."""
+    names = (s.tensor for _, s in walk(fn.body) if isinstance(s, For) and s.tensor)
+    return next((TENSOR_TILES[name] for name in names), None)
 
 
 def _arranged(

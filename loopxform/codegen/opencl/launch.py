@@ -68,6 +68,8 @@ class ThreadLoop:
         """How far an element of a work-item is from the first one."""
         if not self.cyclic:
             return number
+        if self.cyclic == 1:
+            return Bin("*", number, self.count)
         width = Const(self.cyclic)
         turn = Bin("*", Bin("/", number, width), Bin("*", self.count, width))
         return Bin("+", turn, Bin("%", number, width))

@@ -19,6 +19,11 @@ bytes (`ir.warp_groups`), as long as the device copies both operands on its own:
 
 Of operands that are made words of on the way, terms that are neighbours make a word. Rows that do
 not fill the banks are not moved: elements would leave them.
+
+Of products by functions, neighbours read terms of a left row that are neighbours, and words of
+right columns that are: they lie in rows of terms, and in words that are not moved.
+
+    half A_loc[Ty*Ry][Tk], B_loc[Tk / 2][Tx*Rx * 2];
 """
 
 from __future__ import annotations
@@ -58,7 +63,9 @@ def operand_tile(
     tile = operand.tile
     if len(order) == 3 and tile.terms > 1:
         return _pairs(decl, operand, buffers) or LocalTile(decl, order, buffers=buffers)
-    if len(order) != 2:
+    if tile.function and operand.copy in operand.product.lefts:
+        return LocalTile(decl, order[::-1], buffers=buffers)
+    if len(order) != 2 or tile.function:
         return LocalTile(decl, order, 0, None, buffers, 0, tile.packed)
     if tile.warps > 1 and _are_read_together(fn, operand):
         pieces = _pieces(decl, operand)

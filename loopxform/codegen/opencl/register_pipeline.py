@@ -43,7 +43,7 @@ class PreloadWriter(TensorWriter):
         plain = self._read(loop, Const(0), "0")
         if not self.has_tiles(loop):
             return plain
-        return self.either(self.fragments(loop, Const(0), "0"), plain)
+        return self.either(self.fragments(loop, Const(0), "0"), plain, loop)
 
     def steps(self, loop: For) -> list[str]:
         """All iterations but the last one."""
@@ -51,7 +51,7 @@ class PreloadWriter(TensorWriter):
         later = Bin("+", Var(loop.var), Const(1))
         body = [*self._read(loop, later, f"({k} + 1) % 2"), *self._compute(loop, f"{k} % 2")]
         plain = self._loop(replace(loop, hi=self._last(loop)), body)
-        return self.either(self._products(loop), plain) if self.has_tiles(loop) else plain
+        return self.either(self._products(loop), plain, loop) if self.has_tiles(loop) else plain
 
     def _products(self, loop: For) -> list[str]:
         """The same by products of tiles: an iteration is one of them."""
@@ -72,7 +72,7 @@ class PreloadWriter(TensorWriter):
         if loop.var in used:
             lines = [f"const {kind} {k} = {self._text(self._last(loop))};", *lines]
         if self.has_tiles(loop):
-            return self.either(self.products(loop, "1"), lines)
+            return self.either(self.products(loop, "1"), lines, loop)
         return ["{", *indented(lines), "}"]
 
     def _last(self, loop: For) -> Expr:

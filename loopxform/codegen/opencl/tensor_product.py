@@ -18,7 +18,14 @@ uint A_reg[Ry][2], B_reg[Rx/2][2];
 A_reg[i][w] = LX_WORD(char4, &A_loc[(k + 4*(term + 4*w)) / 4][...]);
 LX_MMA_16_8_32_S8_S8(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], A_reg[i][1], ...);
 
-Products that warps may compute together have a third form (`codegen.opencl.warp_groups`).
+Products that warps may compute together have a third form (`codegen.opencl.warp_groups`). Those
+that a function computes for a sub-group of 16 (8) have LX_SUB_GROUPS == 16 in place of LX_TENSOR:
+
+ushort A_reg[Ry][1];
+uint B_reg[Rx][8];
+A_reg[i][0] = A_loc[...][k + term];
+B_reg[j][w] = LX_WORD(ushort2, &B_loc[(k + 2*w) / 2][...]);       of its own column
+LX_MMA_8_16_16(acc[i][j], ..., A_reg[i][0], A_reg[i + 1][0], ..., B_reg[j][0], ...);
 """
 
 from __future__ import annotations
@@ -41,8 +48,11 @@ from loopxform.transforms.mapping.tile_product import Factor, Fragment, TileProd
 TENSOR = "LX_TENSOR"
 """Whether tiles are multiplied (templates/kernels.cl.j2)."""
 
-WORD = "LX_WORD"
-"""Reads a word of a tile of local memory."""
+SUB_GROUPS = "LX_SUB_GROUPS"
+"""The work-items of the sub-groups that multiply them, 0 where none do."""
+
+WORD, SHORT_WORD = "LX_WORD", "LX_SHORT_WORD"
+"""Read a word of a tile of local memory, of 4 bytes and of 2."""
 
 SPLIT = "LX_SPLIT"
 """Makes a number the sum of two of 11 bits."""
@@ -67,7 +77,7 @@ class TensorWriter(WarpGroupWriter):
             declared = [line for d in parts(s)[0] for line in self._declaration(d)]
             body = [*declared, *self.fragments(s, Var(s.var)), *self.products(s)]
         few = replace(s, step=Const(self.depth(s)), unroll=True)
-        forms = self.either(self._loop(few, body), plain)
+        forms = self.either(self._loop(few, body), plain, s)
         tile, product = self._product(s)
         if tile.warps > 1 and self.are_read_together(product):
             return self.otherwise(self.by_warps(s, product, tile), forms)
@@ -80,9 +90,11 @@ class TensorWriter(WarpGroupWriter):
             return False
         return self._product(loop)[1].in_order or self.permitted.reassociate
 
-    def either(self, tiles: list[str], plain: list[str]) -> list[str]:
-        """Both forms of statements."""
-        return [f"if ({TENSOR}) {{", *indented(tiles), "} else {", *indented(plain), "}"]
+    def either(self, tiles: list[str], plain: list[str], loop: For) -> list[str]:
+        """Both forms of statements of a loop."""
+        tile = TENSOR_TILES[loop.tensor]
+        test = f"{SUB_GROUPS} == {tile.wide}" if tile.function else TENSOR
+        return [f"if ({test}) {{", *indented(tiles), "} else {", *indented(plain), "}"]
 
     def fragments(self, loop: For, first: Expr, which: str = "") -> list[str]:
         """Reads the operands of a product, for the terms from `first` on, into registers, of two
@@ -190,53 +202,78 @@ class TensorWriter(WarpGroupWriter):
     def _by_words(self, loop: For) -> list[str]:
         """A product of operands that are read in words."""
         tile, product = self._product(loop)
-        d, c = self.dialect, self.own.c0
-        rows, across = (
-            value_of(product.rows.hi) or 1,
-            self._tiles(product.columns, tile.own_columns),
-        )
-        left, right = (d.name(x.target) for x in (product.left, product.right))
-        each = f"[{tile.words}]" + ("[2]" if tile.split else "")
-        lines = [f"uint {left}[{rows}]{each}, {right}[{across}]{each};"]
-        terms = [
-            simplify(Bin("+", Var(loop.var), _term(self.own.term, tile, n)))
-            for n in range(tile.words)
-        ]
+        c = self.own.c0
+        rows = value_of(product.rows.hi) or 1
+        across = self._tiles(product.columns, tile.own_columns)
+        left, right = (self.dialect.name(x.target) for x in (product.left, product.right))
+        lines = self._registers(tile, f"{left}[{rows}]", f"{right}[{across}]")
+        (term,) = product.terms
         if self.is_in_matrices(product.left.source, tile):
             lines += self.left_matrices(product.left, loop, tile)
         else:
-            read = [
-                self._word(
-                    f"{left}[{c}][{n}]", self._row(product.terms[0].left, {loop.var: k}), tile
-                )
-                for n, k in enumerate(terms)
+            firsts = [
+                self._row(term.left, {loop.var: k})
+                for k in self._terms(loop, tile.left_words, tile.left_packed, tile.wide)
             ]
-            lines += unrolled(c, str(rows), "1", read)
+            lines += self._words(left, rows, firsts, tile.left_packed, tile)
         if self.is_in_matrices(product.right.source, tile):
             lines += self.right_matrices(product.right, loop, tile)
         else:
-            read = [
-                self._word(
-                    f"{right}[{c}][{n}]",
-                    self._column(product.terms[0].right, tile, {loop.var: k}),
-                    tile,
-                )
-                for n, k in enumerate(terms)
+            apart = 0 if tile.function else tile.wide
+            firsts = [
+                self._row(term.right, {loop.var: k})
+                if tile.function
+                else self._column(term.right, tile, {loop.var: k})
+                for k in self._terms(loop, tile.words, tile.packed, apart)
             ]
-            lines += unrolled(c, str(across), "1", read)
+            lines += self._words(right, across, firsts, tile.packed, tile)
         own = [_next(product.rows, n) for n in range(tile.own_rows)]
         for a, b in _PARTS if tile.split else (("", ""),):
-            words = [f"{left}[{self._text(e)}][{n}]{a}" for n in range(tile.words) for e in own]
+            words = [
+                f"{left}[{self._text(e)}][{n}]{a}" for n in range(tile.left_words) for e in own
+            ]
             words += [f"{right}[{c}][{n}]{b}" for n in range(tile.words)]
             lines += self._multiplied(loop, [words])
         return lines
 
-    def _word(self, register: str, first: Load, tile: TensorTile) -> str:
+    def _registers(self, tile: TensorTile, left: str, right: str) -> list[str]:
+        """Declares those of words of so many rows and columns."""
+        parts = "[2]" if tile.split else ""
+        left, right = f"{left}[{tile.left_words}]{parts}", f"{right}[{tile.words}]{parts}"
+        if tile.left_word == tile.word:
+            return [f"uint {left}, {right};"]
+        return [f"ushort {left};", f"uint {right};"]
+
+    def _terms(self, loop: For, count: int, packed: int, apart: int) -> list[Expr]:
+        """The first terms of the words of a work-item, so many; those of its neighbours in a row of
+        the warp are between them, unless there are none."""
+        firsts = (
+            _term(self.own.term, packed, apart * n) if apart else Const(packed * n)
+            for n in range(count)
+        )
+        return [simplify(Bin("+", Var(loop.var), e)) for e in firsts]
+
+    def _words(
+        self, registers: str, count: int, firsts: Sequence[Load], packed: int, tile: TensorTile
+    ) -> list[str]:
+        """Reads words of so many rows or columns, which begin with these elements of each."""
+        c = self.own.c0
+        read = [
+            self._word(f"{registers}[{c}][{n}]", first, packed, tile)
+            for n, first in enumerate(firsts)
+        ]
+        return unrolled(c, str(count), "1", read)
+
+    def _word(self, register: str, first: Load, packed: int, tile: TensorTile) -> str:
         """The statement that reads a word that begins with an element."""
         if tile.split:
             return f"{SPLIT}({register}, {self._text(first)})"
-        kind = f"{self.dialect.memory_name(first.array)}{tile.packed}"
-        return f"{register} = {WORD}({kind}, &{self.dialect.element(first, whole=True)});"
+        element = self.dialect.element(first, whole=True)
+        if packed == 1:
+            return f"{register} = {element};"
+        kind = f"{self.dialect.memory_name(first.array)}{packed}"
+        read = WORD if packed * self.dialect.types[first.array].bytes == tile.word else SHORT_WORD
+        return f"{register} = {read}({kind}, &{element});"
 
     def products(self, loop: For, which: str = "") -> list[str]:
         """Multiplies what is in registers."""
@@ -287,10 +324,10 @@ class TensorWriter(WarpGroupWriter):
         return TENSOR_TILES[loop.tensor], product
 
 
-def _term(number: str, tile: TensorTile, n: int) -> Expr:
-    """The first term of word `n` of a work-item, of the number of its place in the warp's row."""
-    place = Bin("+", Var(number), Const(tile.wide * n))
-    return Bin("*", place, Const(tile.packed))
+def _term(number: str, packed: int, further: int) -> Expr:
+    """The first term of a word of a work-item, so many further than the number of its place in the
+    warp's row."""
+    return Bin("*", Bin("+", Var(number), Const(further)), Const(packed))
 
 
 def _next(loop: For, n: int) -> Expr:

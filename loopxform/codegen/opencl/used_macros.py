@@ -12,30 +12,39 @@ from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
 from loopxform.codegen.opencl.layout import UNROLL
 from loopxform.codegen.opencl.software_pipeline import HIDE
-from loopxform.codegen.opencl.tensor_product import SPLIT, WORD
+from loopxform.codegen.opencl.tensor_product import SHORT_WORD, SPLIT, WORD
 from loopxform.codegen.opencl.vector_moves import LOAD, LOAD_WORDS, STORE, STORE_WORDS
 from loopxform.codegen.opencl.warp_groups import SEEN_BY_WARPS
 from loopxform.codegen.opencl.work_item import READ, TURN
 from loopxform.ir import warp_groups
-from loopxform.ir.tensor_tiles import INSTRUCTIONS, MATRIX_LOADS, Instruction
+from loopxform.ir.tensor_tiles import (
+    INSTRUCTIONS,
+    MATRIX_LOADS,
+    SUB_GROUP_EXTENSION,
+    Instruction,
+    by_sub_groups,
+)
 from loopxform.ir.warp_groups import GROUP_INSTRUCTIONS, GroupInstruction
 
 
 def used_macros(texts: Sequence[str]) -> dict[str, Any]:
     """What the template asks of them, by its name there."""
-    groups = group_instructions(texts)
+    products, groups = instructions(texts), group_instructions(texts)
     return {
         "unrolled": any(UNROLL in x for x in texts),
         "vectors": _uses(texts, LOAD, STORE, START_VECTOR),
         "narrow_vectors": _uses(texts, LOAD_WORDS, STORE_WORDS),
         "asynchronous": _uses(texts, STARTED),
-        "products": instructions(texts),
+        "products": [i for i in products if not i.tile.function],
+        "sub_groups": by_sub_groups(products),
+        "sub_group_extension": SUB_GROUP_EXTENSION,
         "groups": groups,
         "done": {i.done: i for i in groups},
         "seen": _uses(texts, SEEN_BY_WARPS),
         "warps": warp_groups,
         "places": _uses(texts, PLACE),
         "words": _uses(texts, WORD),
+        "short_words": _uses(texts, SHORT_WORD),
         "splits": _uses(texts, SPLIT),
         "matrices": {name: text for name, text in MATRIX_LOADS.items() if _uses(texts, name)},
         "hides": _uses(texts, HIDE),

@@ -51,6 +51,12 @@ read both operands from local memory, where the device copies these on its own, 
 
     work-items along x == 4, along y % 32 == 0, rows == 2, columns == 32 or 64
 
+A sub-group of 16 (8) work-items in a row computes products of 8 rows of 16 (8) columns by a
+function of OpenCL C: 8x16x32 and 8x8x32 of bytes, 8x16x16 and 8x8x16 of halves (Intel). Each has
+columns of its own, however these are dealt out.
+
+    work-items along x % 16 == 0, rows % 8 == 0
+
 Kernels have this form only where it is permitted. The listing keeps the order of the program; the
 loop is marked. The kernel has all forms: the host builds it with products of tiles where a test
 on the device gave the same bits. (NVIDIA, PTX ISA, `mma.sync`; docs/performance.md.)
@@ -255,7 +261,8 @@ def _operands(
         elif loop.level is None or loop.level.lanes != lanes:
             remedy = f"warp-tile LOOP {tile.high} {tile.wide}"
             yield f"{tile.high} x {tile.wide} work-items are not neighbours", remedy
-    if x.level is None or x.level.cyclic != tile.own_columns:
+    dealt = x.level is not None and x.level.cyclic == tile.own_columns
+    if not (dealt or tile.function):
         remedy = f"block-cyclic {x.var}* {product.columns.var} {tile.own_columns}"
         yield f"elements of '{x.var}' are not dealt out by {tile.own_columns}", remedy
     operands = [(t.left, product.rows, y, x) for t in product.terms]

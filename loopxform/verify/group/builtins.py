@@ -8,7 +8,18 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from loopxform.ir.functions import CLASSES, base_name, parameters, result
-from loopxform.ir.types import DOUBLE, FLOAT, INT, LONG, UINT, ULONG, Scalar, as_half, common
+from loopxform.ir.types import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    UINT,
+    ULONG,
+    USHORT,
+    Scalar,
+    as_half,
+    common,
+)
 from loopxform.verify import arith
 from loopxform.verify.group.fault import GroupFault, NotModelled
 from loopxform.verify.group.operands import (
@@ -29,8 +40,11 @@ _IDS = {
     "get_local_size": "item.local_size",
     "get_num_groups": "item.num_groups",
 }
+_OF_SUB_GROUPS = {"get_sub_group_id": "//", "get_sub_group_local_id": "%"}
 _BITS = {"float": FLOAT, "uint": UINT, "int": INT, "double": DOUBLE, "ulong": ULONG, "long": LONG}
+_BITS |= {"ushort": USHORT}
 _FORMATS = {"float": "f", "uint": "I", "int": "i", "double": "d", "ulong": "Q", "long": "q"}
+_FORMATS |= {"ushort": "H"}
 _MOVED = re.compile(r"v(load|store)(2|4|8|16)")
 _UPDATED = re.compile(r"atom(?:ic)?_(add|sub|and|or|xor|min|max)")
 _SIGNS = {"add": "+", "mul": "*", "sub": "-", "and": "&", "or": "|", "xor": "^"}
@@ -47,6 +61,8 @@ _CONVERTED = re.compile(r"convert_([a-z]+\d+)")
 
 class Builtins(ABC):
     """Calls of built-in functions as Python text."""
+
+    sub_group: int
 
     # ------------------------------------------------------------ what `Expressions` brings
 
@@ -67,6 +83,8 @@ class Builtins(ABC):
     def builtin(self, name: str, arguments: tuple[Expression, ...]) -> Operand:
         if name in _IDS:
             return Operand(f"{_IDS[name]}[{self.settled(arguments[0]).text}]", ULONG)
+        if name in _OF_SUB_GROUPS and self.sub_group:
+            return Operand(f"(item.place {_OF_SUB_GROUPS[name]} {self.sub_group})", UINT)
         if name == "get_global_id":
             n = self.settled(arguments[0]).text
             text = f"item.group_id[{n}] * item.local_size[{n}] + item.local_id[{n}]"

@@ -44,12 +44,14 @@ _COMPARED = ("==", "!=", "<", ">", "<=", ">=")
 
 
 class Expressions(Builtins):
-    """Expressions in the scope at hand. `functions` are those of the file, with their types."""
+    """Expressions in the scope at hand. `functions` are those of the file, with their types; a
+    kernel may ask for so many work-items in a `sub_group`."""
 
     def __init__(self, structs: dict[str, StructType], scope: Scope) -> None:
         self.structs = structs
         self.scope = scope
         self.line = 1
+        self.sub_group = 0
         self.functions: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
 
     # ------------------------------------------------------------ values

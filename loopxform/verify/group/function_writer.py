@@ -7,16 +7,15 @@ the line in OpenCL C and the one in Python.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, assert_never
 
 from loopxform.ir import warp_groups
-from loopxform.ir.tensor_tiles import MATRIX_LOADS, OF_TEXT, Instruction
+from loopxform.ir.tensor_tiles import MATRIX_LOADS, OF_TEXT
 from loopxform.ir.types import Scalar, common
-from loopxform.ir.warp_groups import OF_GROUP_TEXT, GroupInstruction
-from loopxform.verify.group.expressions import Expressions, integer
+from loopxform.ir.warp_groups import OF_GROUP_TEXT
+from loopxform.verify.group.expressions import integer
 from loopxform.verify.group.kernel_code import KernelCode, LocalArray
-from loopxform.verify.group.operands import Location, Operand, converted, number, settled
+from loopxform.verify.group.operands import Operand, converted, number, settled
 from loopxform.verify.group.scope import Memory, Scope, Variable
 from loopxform.verify.group.syntax import (
     Assembly,
@@ -35,6 +34,7 @@ from loopxform.verify.group.syntax import (
     Statement,
     Unary,
 )
+from loopxform.verify.group.tile_product_writer import TileProductWriter
 from loopxform.verify.group.trees import addressed, assigned, called, names
 from loopxform.verify.group.types import ArrayType, StructType, Type, Vector, named, numbers
 
@@ -43,7 +43,7 @@ _COPY = re.compile(r"cp\.async\.c[ag]\.shared\.global \[%0\], \[%1\], (\d+);")
 _WAIT = re.compile(r"cp\.async\.wait_group (\d+);")
 
 
-class FunctionWriter(Expressions):
+class FunctionWriter(TileProductWriter):
     """A function; its signature joins `functions`, those that stand before it."""
 
     def __init__(
@@ -55,11 +55,13 @@ class FunctionWriter(Expressions):
     ) -> None:
         super().__init__(structs, scope)
         self.f = f
+        self.sub_group = f.sub_group
         self.functions = functions
         self.lines: list[str] = []
         self.origins: list[int] = []
         self.depth = 1
         self.count = 0
+        self.meets = False
         self.locals: list[LocalArray] = []
         self.local_names: list[str] = []
         self.addressed = addressed(f.body)
@@ -102,7 +104,7 @@ class FunctionWriter(Expressions):
             frozenset(pointers),
             frozenset(n for n, p in pointers.items() if p.type.const),
             tuple(self.locals),
-            "barrier" in called(self.f.body),
+            self.meets,
         )
 
     def emit(self, text: str) -> None:
@@ -112,6 +114,11 @@ class FunctionWriter(Expressions):
     def fresh(self, name: str) -> str:
         self.count += 1
         return f"v{self.count}_{name}"
+
+    def meet(self) -> None:
+        """Where work-items wait for each other, without a fence."""
+        self.count, self.meets = self.count + 1, True
+        self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
 
     # ------------------------------------------------------------ statements
 
@@ -237,7 +244,7 @@ class FunctionWriter(Expressions):
             case Call("barrier", (flags,)):
                 if not self.f.is_kernel:
                     raise self.error("a barrier outside of a kernel")
-                self.count += 1
+                self.count, self.meets = self.count + 1, True
                 fences, here = self._fences(flags), len(self.lines) + 2
                 self.emit(f"yield {self.count}, {fences}, {self.line}, {here}")
             case Call("mem_fence", _):
@@ -335,62 +342,13 @@ class FunctionWriter(Expressions):
         elif s.text in _BETWEEN:
             pass  # what a work-item reads itself is there behind a barrier
         elif s.text in OF_GROUP_TEXT:
-            self._product_of_warps(s, OF_GROUP_TEXT[s.text])
+            self.product_of_warps(s, OF_GROUP_TEXT[s.text])
         elif s.text in OF_TEXT:
-            self._tile_product(s, OF_TEXT[s.text])
+            self.tile_product(s, OF_TEXT[s.text])
         elif s.text in MATRIX_LOADS.values():
-            self._matrices(s)
+            self.matrices(s)
         elif s.text:
             raise self.error(f'asm("{s.text}")')
-
-    def _tile_product(self, s: Assembly, product: Instruction) -> None:
-        """Work-items show each other their words of the operands, meet, and compute their own
-        elements of the result."""
-        count = len(product.results)
-        results = [self.location(e) for e in s.operands[:count]]
-        shown = ", ".join(self.settled(e).text for e in s.operands[count:])
-        self.emit(f"item.show({shown})")
-        self.count += 1
-        self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
-        self._summed(f"item.products('{product.macro}'", results, product.tile.sums[0])
-
-    def _product_of_warps(self, s: Assembly, product: GroupInstruction) -> None:
-        """A work-item computes its own elements of the result, from what it reads in place of the
-        warps: the places and the shapes of both operands."""
-        count = len(product.results)
-        results = [self.location(e) for e in s.operands[:count]]
-        left, left_shape, right, right_shape = s.operands[count:]
-        operands = (
-            f"({at.array}, {at.at}, {self.settled(shape).text})"
-            for at, shape in ((self.address(left), left_shape), (self.address(right), right_shape))
-        )
-        call = f"item.products_of_warps('{product.macro}', ({', '.join(operands)})"
-        self._summed(call, results, product.tile.sums[0])
-
-    def _summed(self, call: str, results: Sequence[Location], kind: Scalar) -> None:
-        """Stores the results of a call that takes what they are before."""
-        names = [self.fresh("sum") for _ in results]
-        own = ", ".join(self.loaded(at).text for at in results)
-        self.emit(f"{', '.join(names)} = {call}, {own})")
-        for at, name in zip(results, names):
-            total = Operand(name, kind)
-            kept = converted(total, at.type) if isinstance(at.type, Scalar) else total
-            self.emit(f"{at.array}.store({at.at}, {kept.text})")
-
-    def _matrices(self, s: Assembly) -> None:
-        """Work-items show each other the rows of matrices whose places they say, meet, and take
-        their own words."""
-        *words, first = s.operands
-        at = self.address(first)
-        self.emit(f"item.show_row({at.array}, {at.at})")
-        self.count += 1
-        self.emit(f"yield {self.count}, 0, {self.line}, {len(self.lines) + 2}")
-        names = [self.fresh("word") for _ in words]
-        turned = s.text == MATRIX_LOADS["LX_MATRICES_TURNED"]
-        self.emit(f"{', '.join(names)} = item.matrices({turned})")
-        for e, name in zip(words, names):
-            to = self.location(e)
-            self.emit(f"{to.array}.store({to.at}, {name})")
 
 
 _NO = Block(0, ())

@@ -68,6 +68,7 @@ class _Words:
         self.tokens = [*tokens, Token("end", "", last)]
         self.at = 0
         self.types = set(NAMED)
+        self.sub_group = 0
 
     @property
     def next(self) -> Token:
@@ -184,6 +185,8 @@ class _Expressions(_Words):
             while True:
                 word = self.take()
                 depth += (word == "(") - (word == ")")
+                if word == "intel_reqd_sub_group_size":
+                    self.sub_group = int(self.tokens[self.at + 1].text)
                 if not depth:
                     break
 
@@ -366,7 +369,7 @@ class _Parser(_Expressions):
         return tuple(fields)
 
     def _function(self) -> FunctionText:
-        line, is_kernel = self.line, False
+        line, is_kernel, self.sub_group = self.line, False, 0
         while True:
             self.attributes()
             if self.next.text not in ("__kernel", "kernel"):
@@ -383,4 +386,5 @@ class _Parser(_Expressions):
             if kind.name != "void" or kind.pointers:
                 parameters.append(Parameter(kind, self.take()))
             self.accept(",")
-        return FunctionText(line, name, returns, tuple(parameters), self.block(), is_kernel)
+        head = line, name, returns, tuple(parameters)
+        return FunctionText(*head, self.block(), is_kernel, self.sub_group)

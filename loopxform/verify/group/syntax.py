@@ -168,12 +168,15 @@ class Parameter:
 
 @record
 class FunctionText:
+    """A function; a kernel may ask for so many work-items in a `sub_group`."""
+
     line: int
     name: str
     returns: TypeName
     parameters: tuple[Parameter, ...]
     body: Block
     is_kernel: bool
+    sub_group: int
 
 
 @record

@@ -20,12 +20,30 @@ def own_products(
     """The `sums` of a work-item, of its `place` in the warp, with the products of what all of them
     have `shown`: their words of the left operand, then of the right one."""
     tile = product.tile
+    if tile.function:
+        return _column(product, place, shown, sums)
     row, column = place // tile.wide, tile.own_columns * (place % tile.wide)
     out = []
     for n, start in enumerate(sums):
         half, m = divmod(n, tile.own_columns)
         left = _terms(tile, product.left, shown, row, half, tile.own_rows)
         right = _terms(tile, product.right, shown, column + m, tile.own_rows * tile.words, 1)
+        out.append(_added(product, start, left, right))
+    return tuple(out)
+
+
+def _column(
+    product: Instruction, place: int, shown: Sequence[Sequence[Any]], sums: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The `sums` of a work-item that has a column: of its row of the left operand each work-item of
+    the sub-group shows a word, of the right one it has all."""
+    tile = product.tile
+    own = shown[place][tile.own_rows :]
+    right = [x for w in own for x in _parts(w, product.right, tile.packed)]
+    out = []
+    for row, start in enumerate(sums):
+        words = (words[row] for words in shown)
+        left = [x for w in words for x in _parts(w, product.left, tile.left_packed)]
         out.append(_added(product, start, left, right))
     return tuple(out)
 

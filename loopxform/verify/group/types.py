@@ -40,6 +40,10 @@ class Vector:
     width: int
 
     @property
+    def cl(self) -> str:
+        return f"{self.of.cl}{self.width}"
+
+    @property
     def bytes(self) -> int:
         return self.of.bytes * self.width
 

@@ -111,7 +111,7 @@ class WorkItem:
         and lies there as its shape says."""
         product = GROUP_INSTRUCTIONS[macro]
         together = product.tile.warps * WARP
-        lines = lines_of(product, self._number % together)
+        lines = lines_of(product, self.place % together)
         terms = list[list[list[Any]]]()
         for (of, cell, bits), own, panels in zip(operands, lines, (False, product.panels)):
             if not isinstance(of, Shared) or of.bytes != product.type.bytes:
@@ -124,14 +124,14 @@ class WorkItem:
         return own_sums(product, terms[0], terms[1], results)
 
     @property
-    def _number(self) -> int:
+    def place(self) -> int:
         """Its number in its group."""
         x, y, z = self.local_id
         return (z * self.local_size[1] + y) * self.local_size[0] + x
 
     def _in_warp(self, size: int) -> tuple[int, list[tuple[Any, ...]]]:
         """Its place in its warp, and what the work-items of that have shown."""
-        number = self._number
+        number = self.place
         first = number - number % size
         shown = [item._shown[self._turn] for item in self.group[first : first + size]]
         return number % size, shown

@@ -64,9 +64,11 @@ def mapped(text: str, options: Options, sizes: dict[str, int]) -> Derivation:
     return tile(fn, SIZES | sizes, "register", H100, options=options).derivation
 
 
-def test_the_profile_has_tiles_for_every_product() -> None:
-    alone = {n for n, t in TENSOR_TILES.items() if t.warps == 1}
-    assert dict(H100.tensor_tiles).keys() == alone
+def test_profiles_have_tiles_for_every_product() -> None:
+    alone = {n: t for n, t in TENSOR_TILES.items() if t.warps == 1}
+    assert dict(H100.tensor_tiles).keys() == {n for n, t in alone.items() if not t.function}
+    intel = [*PROFILES["intel-xe-hpg"].tensor_tiles, *PROFILES["intel-xe2"].tensor_tiles]
+    assert dict(intel).keys() == {n for n, t in alone.items() if t.function}
 
 
 def test_kernel_of_words(golden: Golden) -> None:
