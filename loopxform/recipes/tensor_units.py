@@ -37,6 +37,7 @@ def multiplied(nest: Nest, choice: Choice, asked: Options) -> TensorTile | None:
         asked,
         reassociate=False,
         tensor_units=None,
+        bfloat_parts=None,
         specialise=(),
         threshold=(),
         relayout=None,

@@ -137,7 +137,7 @@ class PackOperands(Step):
         ends = a.turn(a.box.upper)
         value = Select(Bin("<", to[-1], ends[-1]), Load(name, index), Const(0))
         move = Assign(Load(target, to), value, label=f"copy_{target}", origin=origin)
-        copy = copy_nest(fn, move, variables, a.turn((*ends[:-1], shape[-1])))
+        copy = copy_nest(fn, (move,), variables, a.turn((*ends[:-1], shape[-1])))
         when = touched(a.box)
         yield If(conjunction(when), (copy,), origin=origin) if when else copy
 
