@@ -4,7 +4,7 @@ that is permitted.
 
     python scripts/tensor_products.py                      # 1024, 4096, odd sizes
     python scripts/tensor_products.py 1000x777x1234 --kinds s8 u8
-    python scripts/tensor_products.py 4096x4096x4096 --torch
+    python scripts/tensor_products.py 4096x4096x4096 --torch --kinds float bf16x3 tf32x3
     python scripts/tensor_products.py 1024x1024x1024 640x0x64 --kinds double
 
 Doubles have mixed signs and magnitudes from 2^-40 to 2^40, with zeros of either sign, and a second
@@ -21,7 +21,7 @@ import importlib
 import sys
 from functools import partial
 from itertools import product as product_of
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,21 +37,35 @@ KINDS = {
     "half": ("_Float16", "_Float16", "float"),
     "bfloat": ("bfloat", "bfloat", "float"),
     "float": ("float", "float", "float"),
+    "tf32x3": ("float", "float", "float"),
+    "bf16x3": ("float", "float", "float"),
     "planes": ("complex", "complex", "complex"),
     "structs": ("complex", "complex", "complex"),
     "pairs": ("complex", "complex", "complex"),
     "joint": ("complex", "complex", "complex"),
 }
-"""Types of both operands and of sums. Complex numbers of doubles have their parts in two arrays
+"""Types of both operands and of sums. Floats are multiplied as sums of those of SPLIT, else as by
+default. Complex numbers of doubles have their parts in two arrays
 (`planes`), in structs or in pairs; `joint` adds both products of an iteration first, in C: its
 last terms, which are computed so, may differ from those of `planes` in their last bits."""
 LEVELS: dict[str, Level] = {
     "half": "reassociate",
     "bfloat": "reassociate",
     "float": "fast",
+    "tf32x3": "fast",
+    "bf16x3": "fast",
     "joint": "reassociate",
 }
 """What has to be permitted of floating point."""
+SPLIT: dict[str, Literal[0, 2]] = {"tf32x3": 0, "bf16x3": 2}
+"""How many bfloat16 floats are sums of; 0: numbers of 11 bits."""
+
+
+def bound(kind: str, terms: int) -> float:
+    """How far floats may be from exact sums, relative to the sums of magnitudes."""
+    return 2.0**-15 * (1 + terms / 256) if kind == "bf16x3" else 3 * 2.0**-20 * (1 + terms / 8)
+
+
 SPECIAL = {"double": (False, True), "planes": (False, True)}
 """Whether operands hold special numbers, once each."""
 DTYPES = {
@@ -156,7 +170,8 @@ def main() -> int:
         fp = LEVELS.get(kind, "contract")
         plain = lx.loads(complex_product("planes"))["mm"] if kind == "joint" else product
         ordinary = plain.tile(limits="h100", fp=fp, tensor_units=False).compile()
-        tensor = product.tile(limits="h100", fp=fp, tensor_units=True).compile()
+        parts = SPLIT.get(kind)
+        tensor = product.tile(limits="h100", fp=fp, tensor_units=True, bfloat_parts=parts).compile()
         shapes = [tuple(map(int, s.split("x"))) for s in args.sizes]
         for (m, u, n), special in product_of(shapes, SPECIAL.get(kind, (False,))):
             left = operand(draw, types[0], m, u, special=special)
@@ -166,10 +181,14 @@ def main() -> int:
                 timed(k, types[2], left, right, layout) for k in (ordinary, tensor)
             )
             near = kind == "joint" and u % 8 > 0
-            differing, text = near_sums(left, right, b) if near else compared(left, right, a, b)
+            differing, text = (
+                near_sums(left, right, b) if near else compared(left, right, a, b, bound(kind, u))
+            )
             worst = max(worst, differing)
             rate = (8e-9 if own else 2e-9) * m * u * n / quick
             more = f", torch {by_torch(left, right):.3f} ms" if args.torch else ""
+            if args.torch and left.dtype == np.float32:
+                more += f", with TF32 {by_torch(left, right, tf32=True):.3f} ms"
             times = f"{slow:.3f} ms, {quick:.3f} ms, {rate:.1f} T/s{more}"
             numbers = ", infinities, NaN" if special else ""
             print(f"{kind} {m} x {u} x {n}{numbers}: {text} ({times})", flush=True)
@@ -203,8 +222,11 @@ def wide(draw: np.random.Generator, rows: int, columns: int, *, special: bool) -
     return values
 
 
-def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[int, str]:
-    """How many results are wrong, and what to say of them."""
+def compared(
+    left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray, most: float
+) -> tuple[int, str]:
+    """How many results are wrong, or whether floats are further from the right ones than `most`,
+    and what to say of them."""
     if a.dtype.kind == "c":
         a, b = (x.view(np.float64) for x in (a, b))
     if a.dtype.kind != "f" or a.itemsize == 8:
@@ -216,7 +238,6 @@ def compared(left: np.ndarray, right: np.ndarray, a: np.ndarray, b: np.ndarray) 
     some, whole = as_numbers(left[rows]), as_numbers(right)
     exact, sizes = some @ whole, abs(some) @ abs(whole)
     slow, quick = (float((abs(x[rows] - exact) / sizes).max()) for x in (a, b))
-    most = 3 * 2.0**-20 * (1 + left.shape[1] / 8)
     return int(not quick <= most), f"errors {slow * 2**24:.1f}, {quick * 2**24:.1f}"
 
 
@@ -262,10 +283,11 @@ def laid_out(a: np.ndarray, layout: str) -> list[np.ndarray]:
             return [a]
 
 
-def by_torch(left: np.ndarray, right: np.ndarray) -> float:
-    """The median time of torch in ms; NaN where it has no such product."""
+def by_torch(left: np.ndarray, right: np.ndarray, *, tf32: bool = False) -> float:
+    """The median time of torch in ms, with floats as they are or of 11 bits (`tf32`); NaN where it
+    has no such product."""
     torch: Any = importlib.import_module("torch")
-    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = tf32
     a, b = (torch.from_numpy(x).cuda() for x in (left, right))
     if left.dtype == np.uint16:
         a, b = a.view(torch.bfloat16), b.view(torch.bfloat16)

@@ -271,6 +271,7 @@ class Routine(Shown, SourceRoutine):
         stages: int | None = None,
         async_copies: bool = False,
         tensor_units: bool | None = None,
+        bfloat_parts: Literal[0, 2, 3] | None = None,
         register_pipeline: bool | None = None,
         swizzle_groups: int | None = None,
         serpentine: int | None = None,
@@ -304,6 +305,7 @@ class Routine(Shown, SourceRoutine):
             stages: Tiles in flight from global to local memory.
             async_copies: Whether these are copied without registers.
             tensor_units: Whether tensor units compute products; None: those of doubles and bytes.
+            bfloat_parts: Bfloat16 that floats are sums of there; None: 3 where that pays; 0: none.
             register_pipeline: Whether registers are filled a step ahead.
             swizzle_groups: Rows of groups that run together, for the caches.
             serpentine: Rows that every other column of elements is computed backwards in.

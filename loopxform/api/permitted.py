@@ -13,7 +13,7 @@ from loopxform.ir.nodes import Function
 from loopxform.ir.permitted import permitted
 from loopxform.ir.visit import resolve
 from loopxform.schedule.requests import Wishes
-from loopxform.transforms import Derivation, Dispatch
+from loopxform.transforms import Derivation, Dispatch, SplitFloats
 from loopxform.transforms.reductions.factoring import Factoring
 
 
@@ -32,38 +32,51 @@ def permission(level: Level | None, *, contract: bool, reassociate: bool) -> Flo
 
 
 def require_order(derivation: Derivation, fp: FloatingPoint, asked: Wishes | None = None) -> None:
-    """Raises TransformError for a step that is legal in another order of sums alone, where that is
-    not permitted: by `fp` and what the source says, `asked` its annotations included."""
-    for fn, step, obstacles in _reordering(derivation, derivation.start):
-        if not _reordered(fn, step.loop, fp, asked):
+    """Raises TransformError for a step that is legal in another order of sums alone, or with other
+    products of floats, where that is not permitted: by `fp` and what the source says, `asked` its
+    annotations included."""
+    for fn, step, obstacles in _differing(derivation, derivation.start):
+        split = isinstance(step, SplitFloats)
+        if not (_may_split if split else _reordered)(fn, step.loop, fp, asked):
             raise TransformError(str(step), obstacles)
 
 
-def _reordering(
+def _differing(
     derivation: Derivation, start: Function
-) -> Iterator[tuple[Function, Factoring, tuple[Obstacle, ...]]]:
-    """The steps that are legal in another order of sums alone, those of variants included: each
-    with the program before it, and what else stands in its way."""
+) -> Iterator[tuple[Function, Factoring | SplitFloats, tuple[Obstacle, ...]]]:
+    """The steps that are legal in another order of sums alone, or with other products, those of
+    variants included: each with the program before it, and what else stands in its way."""
     before = start
     for r in derivation.records:
         match r.step:
             case Factoring() as step if step.reassociate:
                 if obstacles := replace(step, reassociate="").check(before):
                     yield before, step, obstacles
+            case SplitFloats() as step:
+                yield before, step, replace(step, permitted="").check(before)
             case Dispatch() as step:
                 for variant in step.variants:
                     made = variant.derive(before)
-                    yield from _reordering(made, made.start)
+                    yield from _differing(made, made.start)
         before = r.result
 
 
 def needed(derivation: Derivation) -> Level:
-    """The lowest level that the kernels need: those of `reassociate` compute sums in another order,
-    those of `contract` call functions of the device. Nothing needs `fast`: it is quicker."""
-    if next(_reordering(derivation, derivation.start), None) is not None:
-        return "reassociate"
+    """The lowest level that the kernels need: those of `fast` multiply parts of floats, those of
+    `reassociate` compute sums in another order, those of `contract` call functions of the device.
+    Nothing else needs `fast`: it is quicker."""
+    kinds = {type(step) for _, step, _ in _differing(derivation, derivation.start)}
+    if kinds:
+        return "fast" if SplitFloats in kinds else "reassociate"
     called = (base_name(name) or "" for name, _ in computed(derivation.start))
     return "contract" if any(x in ULPS or x in ("fmax", "fmin") for x in called) else "strict"
+
+
+def _may_split(fn: Function, loop: str, fp: FloatingPoint, asked: Wishes | None) -> bool:
+    """Whether the products of a loop may be those of parts."""
+    del asked
+    fp = permitted(fp, fn, (resolve(fn, loop)[0].loop,))
+    return fp.contract and fp.reassociate and fp.approximate
 
 
 def _reordered(fn: Function, loop: str, fp: FloatingPoint, asked: Wishes | None) -> bool:

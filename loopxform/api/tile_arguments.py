@@ -145,6 +145,7 @@ _CHECKS: Mapping[Kind, Check] = {
     option_values.BUFFERS: whole(1, MOST_BUFFERS),
     option_values.WIDTH: one_of(1, *VECTOR_WIDTHS),
     option_values.INDEX: one_of(32, 64),
+    option_values.PARTS: one_of(0, 2, 3),
     option_values.RECTANGLE: _rectangle,
     option_values.LAYOUTS: _layouts,
     option_values.FIXED: sizes_by_name,

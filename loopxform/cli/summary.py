@@ -16,6 +16,9 @@ from loopxform.model import access_counts
 from loopxform.quotation import Paint, plain
 from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import KINDS
+from loopxform.transforms import Derivation, SplitFloats
+from loopxform.transforms.mapping.dispatch import steps
+from loopxform.transforms.storage.operands import TURNED
 
 
 def lines(
@@ -31,7 +34,7 @@ def lines(
     if plan is not None:
         if gain := permission_text.faster(done, [done.tiled, *done.tiled.rest]):
             yield f"  --fp fast     {gain}"
-        yield from _launches(plan)
+        yield from _launches(plan, done.derivation)
     yield from _traffic(done)
     yield from transactions_text.lines(done)
 
@@ -66,7 +69,7 @@ MANY = 4
 """Kernels that are launched alike are a row of a table where there are so many others."""
 
 
-def _launches(plan: Plan) -> Iterator[str]:
+def _launches(plan: Plan, derivation: Derivation) -> Iterator[str]:
     if kept := [b for b in plan.temporaries if b.when != NEVER]:
         yield f"  temporary     {describe.arrays(kept)}"
     alike: dict[tuple[str, ...], list[KernelPlan]] = {}
@@ -80,6 +83,9 @@ def _launches(plan: Plan) -> Iterator[str]:
         yield from lines
     for tile in dict.fromkeys(i.tile for i in plan.tile_products):
         yield f"  tensor units  {tile.name}: {tile.result}"
+    for step in dict.fromkeys(s for s in steps(derivation) if isinstance(s, SplitFloats)):
+        arrays = " and ".join(x.removesuffix(TURNED) for x in step.arrays)
+        yield f"  bfloat16      {arrays} are sums of {step.parts}: {step.result}"
 
 
 def _launch(k: KernelPlan) -> Iterator[str]:

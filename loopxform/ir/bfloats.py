@@ -4,19 +4,55 @@ whose bits are made those of a float.
     float f;
     uint32_t u = (uint32_t)h << 16;
     memcpy(&f, &u, sizeof f);
+
+A float is the sum of three of them, which have 8 bits each, as long as it is 2^-110 or more: the
+one next to it, the one next to what that leaves, and the rest. Of an infinity the rest is a NaN.
 """
 
 from __future__ import annotations
 
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Call, Cast, Decl, Expr, Return, Routine, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Call,
+    Cast,
+    Const,
+    Decl,
+    Expr,
+    Return,
+    Routine,
+    Select,
+    Var,
+)
 from loopxform.ir.types import FLOAT, UINT, USHORT
 from loopxform.ir.visit import substitute
 
 AS_FLOAT = "float of bits"
 """What gives the float of some bits (`ir.routines`)."""
 
+BITS_OF = "bits of float"
+"""What gives them."""
+
 SHIFT = 16
+
+
+def widened(half: Expr) -> Expr:
+    """The float of which that is the upper half."""
+    return Call(AS_FLOAT, (Bin("<<", Cast(UINT, half), Const(SHIFT)),), FLOAT)
+
+
+def nearest(x: Expr) -> Expr:
+    """The bfloat16 next to a float, of two the larger one; of numbers that would be rounded to an
+    infinity, infinities and NaN the upper half."""
+    bits = Call(BITS_OF, (x,), UINT)
+    rounded = Bin("<", Bin("&", bits, _unsigned(0x7FFFFFFF)), _unsigned(0x7F7F8000))
+    more = Select(rounded, _unsigned(0x8000), _unsigned(0))
+    return Cast(USHORT, Bin(">>", Bin("+", bits, more), Const(SHIFT)))
+
+
+def _unsigned(number: int) -> Const:
+    return Const(number, UINT)
 
 
 def upper_half(e: Expr) -> Expr | None:

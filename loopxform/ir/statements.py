@@ -96,7 +96,8 @@ class Decl(Node):
     array that the C text allocates, `exposed` one that pointers may point to. One in global memory
     may be `like` an array of the caller's: it holds the same elements, where both have them, so
     that with rows of one length the one can stand for the other (step `pack`), unless its last two
-    dimensions are `turned` (step `pack-operands`)."""
+    dimensions are `turned` (step `pack-operands`), or its elements of another type, parts of those
+    of the array (step `split-floats`)."""
 
     name: str
     type: Scalar

@@ -31,7 +31,7 @@ from loopxform.targets.target import Limits
 from loopxform.transforms import Assume, PackOperands
 from loopxform.transforms.edges.bounds import trip_count
 from loopxform.transforms.latency.vectors import divides
-from loopxform.transforms.storage.pack_operands import TURNED
+from loopxform.transforms.storage.operands import TURNED
 
 
 @record

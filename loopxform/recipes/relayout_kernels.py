@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, Load, Select, Var
-from loopxform.ir.visit import loops_around, names, perfect_nest, resolve, walk
+from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, Load, Var
+from loopxform.ir.visit import loads, loops_around, names, perfect_nest, resolve, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
 from loopxform.transforms import (
@@ -77,15 +77,20 @@ class _Copy:
 
 def _copy_nest(fn: Function, target: str) -> _Copy:
     for path, s in walk(fn.body):
-        match s:
-            case Assign(Load(name, at), Load(array, index) | Select(_, Load(array, index)), "") if (
-                name == target
-            ):
-                used = {n for e in at for n in names(e)}
-                counters = tuple(x.var for x in loops_around(fn, path) if x.var in used)
-                return _Copy(array, counters, _counter(index[-1]), _counter(at[-1]))
-            case _:
-                continue
+        if isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array == target:
+            around = loops_around(fn, path)
+            (read, *_) = (
+                x
+                for _, s in walk(around[-1].body)
+                for e in stmt_exprs(s)
+                for x in loads(e)
+                if x.array != target
+            )
+            used = {n for e in s.target.index for n in names(e)}
+            counters = tuple(x.var for x in around if x.var in used)
+            return _Copy(
+                read.array, counters, _counter(read.index[-1]), _counter(s.target.index[-1])
+            )
     raise ValueError(f"no nest copies into {target}")
 
 

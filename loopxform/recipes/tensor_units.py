@@ -38,6 +38,7 @@ def multiplied(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Te
         asked,
         reassociate=False,
         tensor_units=None,
+        bfloat_parts=None,
         specialise=(),
         threshold=(),
         relayout=None,

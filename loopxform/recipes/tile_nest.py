@@ -33,6 +33,7 @@ from loopxform.recipes.private_arrays import in_item_registers
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
+from loopxform.recipes.split_products import split_products
 from loopxform.recipes.tensor_units import (
     as_multiplied,
     by_tensor_units,
@@ -184,14 +185,19 @@ def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options)
     if tile is None:
         return None
     choice = as_multiplied(choice, limits, replace(asked, tensor_units=True))
+    alone = nest.alone()
     plain, rows = (
-        _tensor_variants(nest, choice, limits, asked, tile, rows=rows) for rows in (False, True)
+        _tensor_variants(alone, choice, limits, asked, tile, rows=rows) for rows in (False, True)
     )
     if plain is None:
         return None
     done, drafts = plain
     whole = rows[1] if rows is not None else []
     drafts = whole if whole and not whole[-1].guard else [*whole, *drafts]
+    found = split_products(alone, choice, limits, asked) if tile.split else None
+    if found is not None:
+        split = _tensor_variants(found.nest, found.choice, limits, asked, found.tile, rows=True)
+        drafts = [*found.with_copies(split[1] if split else ()), *drafts]
     return replace(done, derivation=dispatched(nest, drafts), nest=nest)
 
 
@@ -200,9 +206,9 @@ def _tensor_variants(
 ) -> tuple[Tiled, list[Draft]] | None:
     """The variants in the tiles of the profile, those for whole `rows` or for any, and the first of
     them; None where it has none, or they cannot be."""
-    alone, needs, counts = nest.alone(), demand(nest, choice, moved=True), trips(nest)
+    needs, counts = demand(nest, choice, moved=True), trips(nest)
     found = tensor_shapes(choice, needs, limits, nest.parallel, tile.name, rows=rows)
-    when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
+    when = when_quickest(nest, [t.shape for t in found], limits.compute_units)
     known = [n for n in counts.values() if n is not None]
     if found and len(known) == len(counts):
         times = [t.shape for t in found], known, limits.compute_units
@@ -211,7 +217,7 @@ def _tensor_variants(
         return None
     ways = [by_tensor_units(asked, tile, t.buffers, rows=rows) for t in found]
     done = possible(
-        lambda: [_in_registers(alone, t.sizes, limits, way) for t, way in zip(found, ways)],
+        lambda: [_in_registers(nest, t.sizes, limits, way) for t, way in zip(found, ways)],
         *(TransformError, LimitError, UnsupportedC),
     )
     if isinstance(done, LoopxformError) or not all(is_tensorised(x.derivation) for x in done):

@@ -60,6 +60,13 @@ def _rectangle(option: str, text: str) -> tuple[int, int]:
     raise UsageError(f"'{text}' is no rectangle", help="rows x columns: 4x8", subject=option)
 
 
+def _parts(option: str, text: str) -> int:
+    if text not in PARTS.choices:
+        message = f"no float is multiplied as {text} bfloat16"
+        raise UsageError(message, help=f"use {', '.join(PARTS.choices)}", subject=option)
+    return int(text)
+
+
 def _layouts(option: str, text: str) -> tuple[tuple[str, str], ...]:
     parts = () if text == "none" else text.split(";")
     return tuple(_layout(option, part.strip()) for part in parts)
@@ -115,6 +122,7 @@ ITERATIONS = Kind("N", _iterations)
 BUFFERS = Kind("N", _buffers)
 WIDTH = Kind("N", _width)
 INDEX = Kind("BITS", _bits, choices=("32", "64"))
+PARTS = Kind("N", _parts, choices=("0", "2", "3"))
 RECTANGLE = Kind("RxC", _rectangle)
 LAYOUTS = Kind("A:1,0", _layouts, several=True)
 FIXED = Kind("M=N", fixed_sizes, several=True)

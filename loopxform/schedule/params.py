@@ -45,10 +45,10 @@ class Options:
     `relayout` names arrays with their dimensions in order, (): no copies (seed 004); where it is
     None, the recipe is chosen with them. `Rk` is in tiles (seed 000, section 7.3.1). `warp_tile`
     is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
-    work-item at once. `serpentine` and `pack` 0: never. `threshold` are those that the guards of
-    variants compare with (seed 001, section 2.5), by name. `time_tile` is steps of time, rows, and
-    work-items along each other dimension, `fuse_stages` rows and work-items, `tile_stages` sizes
-    and work-items, (): none. `fp` is what is permitted of floating point."""
+    work-item at once. `serpentine`, `pack` and `bfloat_parts` 0: never. `threshold` are those that
+    the guards of variants compare with (seed 001, section 2.5), by name. `time_tile` is steps of
+    time, rows, and work-items along each other dimension, `fuse_stages` rows and work-items,
+    `tile_stages` sizes and work-items, (): none. `fp` is what is permitted of floating point."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -67,6 +67,7 @@ class Options:
     register_pipeline: bool | None = None
     async_copies: bool = False
     tensor_units: bool | None = None
+    bfloat_parts: int | None = None
     threshold: tuple[tuple[str, int], ...] = ()
     time_tile: tuple[int, ...] | None = None
     fuse_stages: tuple[int, ...] | None = None
@@ -84,8 +85,9 @@ class Options:
 
     def within(self, fp: FloatingPoint) -> Options:
         """What is permitted of them: sums in another order or not, and those tensor units whose
-        results are as they may be."""
-        return replace(self, reassociate=fp.reassociate, fp=fp)
+        results are as they may be. Parts of floats are multiplied by these."""
+        units = True if self.bfloat_parts and self.tensor_units is None else self.tensor_units
+        return replace(self, reassociate=fp.reassociate, fp=fp, tensor_units=units)
 
     def over(self, other: Options) -> Options:
         """Both, these where they differ: a tile of one form of fused stages is in the place of one

@@ -23,6 +23,7 @@ from loopxform.schedule.option_values import (
     ITERATIONS,
     LAYOUTS,
     LIMIT,
+    PARTS,
     RECTANGLE,
     ROWS,
     SIZE,
@@ -157,6 +158,14 @@ OPTIONS: tuple[TilingOption, ...] = (
         "no-tensor-units",
         FLAG,
         "compute products by multiply-adds of each work-item",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
+        "bfloat-parts",
+        PARTS,
+        "by tensor units, multiply large matrices of floats as sums of N bfloat16 (3, as exact as "
+        "others; 2: twice as fast, 16 bits; 0: not so); with --fp fast",
         trait="register tile",
         on_device=True,
     ),

@@ -106,6 +106,7 @@ from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
 from loopxform.transforms.storage.scalarise import Scalarise
+from loopxform.transforms.storage.split_floats import SplitFloats
 from loopxform.transforms.storage.stage_filled import StageFilled
 from loopxform.transforms.storage.stage_stores import StageStores
 from loopxform.transforms.storage.stage_terms import StageTerms
@@ -121,6 +122,7 @@ STEPS: dict[str, type[Step]] = {
         Assume,
         Dispatch,
         PackOperands,
+        SplitFloats,
         Unfold,
         Parallelise,
         RowsApart,
@@ -320,6 +322,7 @@ __all__ = [
     "SkipEmptyTiles",
     "Specialise",
     "Split",
+    "SplitFloats",
     "StageFilled",
     "StageStores",
     "StageTerms",

@@ -21,7 +21,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "order of work": ("block-cyclic", "serpentine", "swizzle-groups", "warp-tile"),
     "latency": (
         *("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
-        *("tensor-units", "no-tensor-units"),
+        *("tensor-units", "no-tensor-units", "bfloat-parts"),
     ),
     "versions": ("specialise", "threshold"),
 }

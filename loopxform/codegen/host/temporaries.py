@@ -75,9 +75,9 @@ def row_lengths(fn: Function) -> dict[str, Param]:
 def stands_for(fn: Function, s: Decl) -> Expr | None:
     """Where the array of the caller's that `s` is like has rows of the same length, so that the
     host can give the kernels that array in place of a copy: always, where dimensions of it are one
-    in the copy (step `unfold`). None: never."""
+    in the copy (step `unfold`). None: never, as where elements are of another type."""
     own = next((p for p in fn.objects if p.name == s.like), None)
-    if own is None or s.turned:
+    if own is None or s.turned or own.type != s.type:
         return None
     if is_view(fn, s):
         return Const(1)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from loopxform.errors import Obstacle, TransformError, UsageError
 from loopxform.ir.condition_text import condition, divides_by_zero
+from loopxform.ir.device_facts import WARP
 from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Decl, Expr, For, Function, If, Opaque, Stmt, Tile, Var
@@ -71,9 +72,11 @@ class Variant:
         }
 
     def conditions(self, thresholds: Mapping[str, int]) -> tuple[Expr, ...]:
-        """The guard, with thresholds as named numbers."""
+        """The guard, with thresholds as named numbers, and what the device tells."""
 
         def named(e: Expr) -> Expr:
+            if e == Var(WARP.name):
+                return WARP
             if isinstance(e, Var) and e.name in thresholds:
                 return Tile(e.name, thresholds[e.name], is_threshold=True)
             return e
@@ -322,6 +325,14 @@ def _with_own_names(fn: Function, whole: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:
     return Obstacle("LX199", text, site.loop.origin.loc, remedy=remedy or None)
+
+
+def steps(derivation: Derivation) -> Iterator[Step]:
+    """The steps, those of all variants too."""
+    for r in derivation.records:
+        yield r.step
+        for v in r.step.variants if isinstance(r.step, Dispatch) else ():
+            yield from v.steps
 
 
 def skipped(derivation: Derivation) -> Iterator[Skipped]:

@@ -132,7 +132,7 @@ class LastStores(Step):
         origin = site.loop.origin.then(str(self))
 
         def every(own: tuple[str, ...], body: Stmt) -> Stmt:
-            (nest,) = map_body((copy_nest(fn, body, own, upper),), in_order)
+            (nest,) = map_body((copy_nest(fn, (body,), own, upper),), in_order)
             return If(conjunction(when), (nest,), origin=origin) if when else nest
 
         first = counters(fn, len(upper))

@@ -110,7 +110,7 @@ class WidenUpdates(Step):
         if back:
             value = Cast(symbols(fn)[self.array], wide)
             move = Assign(narrow, value, label=f"copy_{self.array}", origin=origin)
-        (copy,) = map_body((copy_nest(fn, move, own, box.upper),), in_order)
+        (copy,) = map_body((copy_nest(fn, (move,), own, box.upper),), in_order)
         when = [c for c in touched(box) if not always(fn, site.path, c)]
         return If(conjunction(when), (copy,), origin=origin) if when else copy
 

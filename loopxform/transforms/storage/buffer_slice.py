@@ -146,7 +146,7 @@ class _Buffer:
         element, kept = Load(self.array, index), Load(self.target, tuple(map(Var, own)))
         ends = (element, kept) if back else (kept, element)
         move = Assign(*ends, label=f"copy_{self.target}", origin=origin)
-        return copy_nest(self.fn, move, own, self.extents)
+        return copy_nest(self.fn, (move,), own, self.extents)
 
     def with_copy_back(self, body: tuple[Stmt, ...], step: str) -> tuple[Stmt, ...]:
         """A body that copies the buffer back last, under the condition that it writes to it."""

@@ -22,14 +22,15 @@ def counters(fn: Function, rank: int) -> tuple[str, ...]:
     return tuple(fresh(fn, COUNTERS[n]) for n in range(rank))
 
 
-def copy_nest(fn: Function, move: Stmt, names: tuple[str, ...], upper: tuple[Expr, ...]) -> Stmt:
-    """forall p < upper[0]: forall q < upper[1]: ... move."""
-    types = symbols(fn)
-    out: Stmt = move
+def copy_nest(
+    fn: Function, moves: tuple[Stmt, ...], names: tuple[str, ...], upper: tuple[Expr, ...]
+) -> Stmt:
+    """forall p < upper[0]: forall q < upper[1]: ... moves."""
+    types, origin = symbols(fn), moves[0].origin
     for name, end in reversed(list(zip(names, upper))):
         kind = promote(type_of(end, types))
-        out = For(name, Const(0), end, Const(1), (out,), True, type=kind, origin=move.origin)
-    return out
+        moves = (For(name, Const(0), end, Const(1), moves, True, type=kind, origin=origin),)
+    return moves[0]
 
 
 def in_order(s: Stmt) -> tuple[Stmt, ...]:

@@ -221,7 +221,7 @@ class Pack(Step):
         rest = Cast(kind, p.rest) if rounds else p.rest
         value = Select(inside, Load(name, index), rest)
         move = Assign(Load(target, index), value, label=f"copy_{target}", origin=origin)
-        copy = copy_nest(fn, move, variables, (*p.box.upper[:-1], row))
+        copy = copy_nest(fn, (move,), variables, (*p.box.upper[:-1], row))
         when = touched(p.box)
         yield If(conjunction(when), (copy,), origin=origin) if when else copy
 

@@ -144,7 +144,7 @@ class Relayout(Step):
         index = tuple(map(Var, variables))
         moved = Load(target, tuple(index[n] for n in order))
         move = Assign(moved, Load(self.array, index), label=f"copy_{target}", origin=origin)
-        copy: Stmt = copy_nest(fn, move, variables, found.upper)
+        copy: Stmt = copy_nest(fn, (move,), variables, found.upper)
 
         def redirected(e: Expr) -> Expr:
             if isinstance(e, Load) and e.array == self.array:

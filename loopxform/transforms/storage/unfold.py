@@ -203,7 +203,7 @@ class Unfold(Step):
         to, of = Load(target, self._place(index, box.upper)), Load(self.array, index)
         source, label = (to, f"copy_{self.array}") if back else (of, f"copy_{target}")
         move = Assign(of if back else to, source, label=label, origin=origin)
-        copy = copy_nest(fn, move, variables, box.upper)
+        copy = copy_nest(fn, (move,), variables, box.upper)
         when = [c for c in touched(box) if not always(fn, site.path, c)]
         return If(conjunction(when), (copy,), origin=origin) if when else copy
 
