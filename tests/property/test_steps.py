@@ -59,8 +59,7 @@ SWEPT_ELSEWHERE = {
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
     *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),
-    "join-kernels",
-    "turn-tile",
+    *("join-kernels", "node-split", "turn-tile"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
 groups, rows, attention, tables, places and flat loops; the last five in tables of listings
