@@ -88,7 +88,7 @@ class NodeSplit(Step):
             )
         if why is None:
             return ()
-        return (Obstacle("LX262", why[0], site.loop.origin.loc, remedy=why[1]),)
+        return (Obstacle("LX263", why[0], site.loop.origin.loc, remedy=why[1]),)
 
     def _structure(self, fn: Function, site: LoopSite) -> tuple[str, str] | None:
         around = loops_around(fn, site.path)
