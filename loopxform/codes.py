@@ -205,6 +205,7 @@ CODES: dict[str, str] = {
     "LX259": "No tile of a matrix that is turned in registers (`turn-tile`).",
     "LX260": "No loop over the numbers of the elements of a matrix (t / m, t % m).",
     "LX261": "No loops that find the largest element of a row and sum up exponentials less that.",
+    "LX263": "No read of an array that sees nothing of what its loop writes before.",
     "LX225": "A loop that may have more iterations than it is to end after.",
     "LX226": "A loop that may begin before the number that it is to begin at.",
     "LX227": "An array with elements that several work-items may use.",

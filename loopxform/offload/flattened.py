@@ -29,7 +29,7 @@ from loopxform.offload.array_expansion import has_room_for_iterations, lacks_roo
 from loopxform.offload.attention import attention_versions
 from loopxform.offload.iteration_nests import IterationNests, iteration_nests
 from loopxform.offload.pipeline_plan import PipelinePlan
-from loopxform.offload.program_state import Part, Program
+from loopxform.offload.program_state import PARALLEL, Part, Program
 from loopxform.prepare.perfect_nest import distributed, has_few_iterations, sunk, told_apart
 from loopxform.recipes.coalesced import countable
 from loopxform.recipes.deriving import Work
@@ -58,8 +58,6 @@ from loopxform.transforms import (
     possible,
     thresholds_of,
 )
-
-PARALLEL = ("yes", "privatizable")
 
 
 @record

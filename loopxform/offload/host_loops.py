@@ -25,8 +25,16 @@ from loopxform.ir.visit import (
 )
 from loopxform.offload.array_expansion import own_arrays
 from loopxform.offload.index_set_splitting import apart_from_pivots
+from loopxform.offload.old_values import from_copies
 from loopxform.offload.order_reasons import in_order
-from loopxform.offload.program_state import Place, Program, holds_nests, inner_places, is_flag
+from loopxform.offload.program_state import (
+    PARALLEL,
+    Place,
+    Program,
+    holds_nests,
+    inner_places,
+    is_flag,
+)
 from loopxform.offload.reductions import in_parts
 from loopxform.offload.right_looking import (
     by_columns,
@@ -54,8 +62,6 @@ from loopxform.transforms import (
 from loopxform.transforms.edges.bounds import ends_of
 from loopxform.transforms.restructure.places import place_text
 from loopxform.transforms.sites import no_wrap
-
-PARALLEL = ("yes", "privatizable")
 
 
 def structure(program: Program, place: Place) -> None:
@@ -98,7 +104,10 @@ def _changed(program: Program, path: Path, s: For) -> bool:
     if s.var in program.hosts or s.var in program.why:
         return False
     split = not s.parallel and (
-        _split(program, s) or own_arrays(program, s) or _sums_of_rows(program, s)
+        _split(program, s)
+        or own_arrays(program, s)
+        or _sums_of_rows(program, s)
+        or from_copies(program, s, lambda: _prepared(program.derivation, path) is None)
     )
     made = split or _nest(program, path, s) or _in_chunks(program, s)
     made = made or apart_by_starts(program, s) or _pivots(program, s) or _scatters(program, s)

@@ -28,6 +28,9 @@ from loopxform.transforms import (
     Derivation,
 )
 
+PARALLEL = ("yes", "privatizable")
+"""The verdicts of loops whose iterations may run at the same time."""
+
 Place: TypeAlias = tuple[int, ...]
 """Where a body of the host is: numbers of statements, declarations not counted (they come and go);
 -1, -2, ... stand for the else branches of the first statement, the second, ..."""

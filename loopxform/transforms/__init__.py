@@ -97,6 +97,7 @@ from loopxform.transforms.storage.convert_on_copy import ConvertOnCopy
 from loopxform.transforms.storage.copy_to_local import CopyToLocal
 from loopxform.transforms.storage.copy_to_private import CopyToPrivate
 from loopxform.transforms.storage.expand import Expand
+from loopxform.transforms.storage.node_split import NodeSplit
 from loopxform.transforms.storage.pack import Pack
 from loopxform.transforms.storage.pack_operands import PackOperands
 from loopxform.transforms.storage.permute import Permute
@@ -186,6 +187,7 @@ STEPS: dict[str, type[Step]] = {
         SinkTail,
         Permute,
         Relayout,
+        NodeSplit,
         LookBack,
         MapTo,
         CopyToLocal,
@@ -283,6 +285,7 @@ __all__ = [
     "MergeCopy",
     "NameCondition",
     "NameTerms",
+    "NodeSplit",
     "Normalise",
     "OnlineSoftmax",
     "OnlineSum",

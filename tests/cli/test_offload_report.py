@@ -437,8 +437,8 @@ IN_ORDER = {
     "for (int i = 1; i < n; i++) x[i] = x[i - 1] * x[i] + b[i];": (
         "; scan of x (linear recurrence, inclusive)"
     ),
-    "for (int i = 0; i < n - 1; i++) a[i] = a[i + 1] + 1;": (
-        "; read what later iterations write from a copy of a made before"
+    "for (int i = 0; i < n - 1; i++) a[i] = a[b[i] + 1] + 1;": (
+        "i: flow dependence of a, direction (<), could not be excluded"
     ),
     "if (a[0] > 3) for (int i = 2; i < n; i++) a[i] = a[i - 1] ^ a[i - 2];": (
         "i: flow dependence of a, direction (<), could not be excluded"

@@ -1,0 +1,110 @@
+"""Loops whose iterations overwrite what earlier ones read: from copies, at the same time."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from deriving import start, step
+from harness import assert_clean_and_right, assert_runs_agree
+
+import loopxform as lx
+from loopxform.api.offload import OffloadedRoutine
+from loopxform.codegen import emit
+from loopxform.errors import TransformError
+from loopxform.floating_point import SEPARATE
+from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
+from loopxform.verify.cref import CSource
+from loopxform.verify.interp import Program
+
+HEAD = "void f(int n, int m, float a[restrict n + 2][m + 2], const float b[restrict n + 2][n + 2])"
+CASES = {
+    "triangular-product": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {"
+        " for (int k = i + 1; k < n; k++) a[i][j] += b[k][i] * a[k][j];"
+        " a[i][j] = 1.5f * a[i][j]; }"
+    ),
+    "upper-from-below": (
+        "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < m; j++) {"
+        " float s = 0; for (int k = 0; k < i; k++) s += b[i][k] * a[k][j]; a[i][j] = s; }"
+    ),
+    "diagonal": (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[i + 1][j + 1];"
+    ),
+    "first-row": "for (int i = 0; i < n; i++) a[0][i % 2] = a[1][0];"
+    " for (int j = 0; j < m; j++) a[0][j] = a[0][j + 1] * b[0][0];",
+}  # fmt: skip
+SIZES = [{"n": n, "m": m} for n, m in ((0, 3), (1, 1), (2, 5), (17, 33), (40, 7))]
+
+
+def text(name: str) -> str:
+    return f"{HEAD} {{ {CASES[name]} }}"
+
+
+def offloaded(name: str) -> OffloadedRoutine:
+    return lx.loads(text(name))["f"].offload(contract=False)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", CASES)
+def test_as_the_c_program(name: str) -> None:
+    routine = offloaded(name)
+    assert any("from a copy (a_old)" in p.why for p in routine.parts), routine.parts
+    assert_runs_agree(
+        emit.kernel(routine.derivation, fp=SEPARATE), CSource(text=text(name)), SIZES, 3
+    )
+
+
+@pytest.mark.oclgrind
+def test_without_races() -> None:
+    plan = emit.kernel(offloaded("diagonal").derivation, fp=SEPARATE)
+    assert_clean_and_right(plan, [arguments(plan.start, {"n": 9, "m": 5}, 5)])
+
+
+def test_a_copy_that_does_not_pay_is_not_made() -> None:
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = a[i + 1][j];"
+    routine = lx.loads(f"{HEAD} {{ {loops} }}")["f"].offload()
+    assert [p.kind for p in routine.parts] == ["kernel"]
+    assert "a_old" not in str(routine.derivation)
+
+
+SEED = 71
+
+
+def test_random_loops() -> None:
+    """Where a read is from a copy, all elements are as before; else the loop is refused."""
+    rng = random.Random(SEED)
+    counted = {True: 0, False: 0}
+    for _ in range(40):
+        source = _random(rng)
+        derivation, _ = start(source)
+        try:
+            after = derivation.then(step("node-split a i"))
+        except TransformError:
+            counted[False] += 1
+            continue
+        counted[True] += 1
+        for n in (1, 2, 7):
+            expected = arguments(derivation.function, {"n": n}, n)
+            args = arguments(derivation.function, {"n": n}, n)
+            Program(derivation.function).run(expected)
+            Program(after.function).run(args)
+            assert not compare(expected, args), (SEED, source, n)
+    assert min(counted.values()) >= 6, counted
+
+
+def _random(rng: random.Random) -> str:
+    """A loop of one or two stores, with reads before and behind what they store."""
+
+    def element() -> str:
+        place = rng.choice(["i", "i", "n + 3 - i", "4"])
+        return f"a[{place} + {rng.randint(0, 3)}]" if place == "i" else f"a[{place}]"
+
+    stores = " ".join(
+        f"{rng.choice(['', 'if (b[i] > 3) '])}{element()} {rng.choice(['=', '+='])} "
+        f"{element()} * 3 + {rng.choice([element(), 'b[i]'])};"
+        for _ in range(rng.randint(1, 2))
+    )
+    header = rng.choice(["int i = 0; i < n; i++", "int i = n - 1; i >= 0; i--"])
+    return f"void f(int n, int a[n + 5], const int b[n + 5]) {{ for ({header}) {{ {stores} }} }}"
