@@ -25,6 +25,11 @@ def filling_groups(limits: Limits, items: int) -> int:
     return max(1, filling_items(limits) // items)
 
 
+def busy_rows(limits: Limits) -> int:
+    """From how many rows on they keep a device busy that has a work-item for each."""
+    return (limits.compute_units or limits.costs.units) * limits.costs.unit_rows
+
+
 def in_turn(limits: Limits, items: int) -> int:
     """The work-items, in groups of so many, that keep each unit busy of a device that runs those of
     a group in turn, while another unit ends its last group."""

@@ -279,6 +279,12 @@ def _cut(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Deriv
     for v in apart:
         w, step = _inwards(w, innermost, v), Rematerialise(v)
         w = w if step.check(w.function) else w.then(step)
+    return in_parts(w, chain, apart)
+
+
+def in_parts(w: Derivation, chain: tuple[str, ...], apart: tuple[str, ...]) -> Derivation | None:
+    """The same for parallel loops that set nothing of other loops. Raises TransformError."""
+    innermost = chain[-1]
     shared = _shared(_loop(w.function, innermost), apart)
     own = declared(w.function.body)
     if any(own[n].shape and all(value_of(d) is not None for d in own[n].shape) for n in shared):

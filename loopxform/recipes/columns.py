@@ -13,6 +13,7 @@ Kennedy, "Optimizing compilers for modern architectures", section 8.4.)
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import ClassVar
 
@@ -98,9 +99,9 @@ def _several_rows(w: Work, x: str) -> None:
             w.attempt(Unroll(w.ref((*site.path, n)), str(rows)))
 
 
-def inwards(w: Work, x: str) -> bool:
-    """Moves the loops over `x` to the inside of those that they hold alone; whether there is
-    one."""
+def inwards(w: Work, x: str, into: Collection[str] | None = None) -> bool:
+    """Moves the loops over `x` to the inside of those that they hold alone, or of these that are
+    named; whether there is one."""
     moved = False
     for n in range(len(resolve(w.fn, x))):
         path = resolve(w.fn, x)[n].path
@@ -108,6 +109,8 @@ def inwards(w: Work, x: str) -> bool:
             site = next(s for s in resolve(w.fn, x) if s.path == path)
             only = site.loop.body[0]
             if len(site.loop.body) != 1 or not isinstance(only, For):
+                break
+            if into is not None and only.var not in into:
                 break
             w.interchange(path)
             path, moved = (*path, 0), True

@@ -4,18 +4,15 @@ for them (`nested_versions`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function
 from loopxform.ir.printer import expr_text
-from loopxform.model.saturation import filling_items, in_turn
+from loopxform.model.saturation import busy_rows, filling_items, in_turn
 from loopxform.recipes.bounded_arrays import longest
-from loopxform.recipes.grouped_nest import (
-    ONE_PASS,
-    Grouped,
-)
+from loopxform.recipes.grouped_nest import APART, ONE_PASS, Grouped
 from loopxform.recipes.summed_chunks import of_summed_chunks
 from loopxform.recipes.tiled import Tiled
 from loopxform.recipes.version_choice import Thresholds, Version, taken_at_all
@@ -55,7 +52,7 @@ def versions_of(
             least = found.least_in_registers or 1
             longer = (x for x in found.rows if longest(x.fits) >= least)
             versions += [_of_rows(x, rows, limits) for x in longer]
-            versions += _groups(found, (*guard, *asked), limits)
+            versions += _groups(found, (*guard, *asked), named, limits)
         if found.chunked is not None:
             versions.append(of_summed_chunks(found.chunked, guard, limits))
     if flat is not None:
@@ -93,10 +90,15 @@ def _sufficient(
     return [Bin(">=", found.inner, named("suff_intra_par", least))]
 
 
-def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Version]:
-    """A group for each iteration, with arrays in local memory where they fit."""
+def _groups(
+    found: Grouped, guard: tuple[Expr, ...], named: Thresholds, limits: Limits
+) -> list[Version]:
+    """A group for each iteration, with arrays in local memory where they fit; loops apart where
+    only few groups with larger ones run at a time."""
     about, little = "a group for each iteration", found.little
-    smaller = [] if little is None else _groups(little, guard, limits)
+    smaller = [] if little is None else _groups(little, guard, named, limits)
+    if found.apart is not None:
+        smaller.append(_of_nests(found, guard, named, limits))
     label, whole = ("groups", found.tiled) if found.once is None else (ONE_PASS, found.once)
     plain = Version(label, about, whole.derivation, guard, time_text(whole, limits))
     if found.local is None:
@@ -105,6 +107,15 @@ def _groups(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> list[Ver
     if not found.fits or found.alone:
         return [*smaller, local]
     return [*smaller, local, plain]
+
+
+def _of_nests(found: Grouped, guard: Sequence[Expr], named: Thresholds, limits: Limits) -> Version:
+    """A nest for each loop of an iteration, where there are many rows of many elements."""
+    assert found.apart is not None
+    many = Bin(">=", found.outer, named("suff_outer_par", busy_rows(limits)))
+    long = Bin(">=", found.inner, Const(found.busy))
+    about = f"a nest for each loop, a work-item for each sum, where {expr_text(long)}"
+    return Version(APART, about, found.apart.derivation, (*guard, many, long))
 
 
 def _of_rows(found: Grouped, guard: tuple[Expr, ...], limits: Limits) -> Version:

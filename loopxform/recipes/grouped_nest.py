@@ -21,6 +21,7 @@ from loopxform.transforms.edges.bounds import trip_count
 IN_LOCAL_MEMORY = "groups, arrays in local memory"
 ONE_PASS = "groups, one pass for largest elements and sums"
 IN_CHUNKS = "groups, sums in chunks in local memory"
+APART = "a nest for each loop"
 IN_STEP = ("large arrays", "arrays", "small arrays")
 """What groups have in local memory whose work-items sum up in step: the fewer run at a time, the
 more."""
@@ -35,7 +36,7 @@ class Grouped:
     smaller arrays, of which more groups run at a time. `rows` are the nest with so many `words` of
     rows in the registers of a work-item, the shortest first, `tiles` it with a group for several
     of them, `once` it in one pass for the largest element of a row and a sum of exponentials,
-    `chunked` it with sums in chunks, for rows of any length."""
+    `chunked` it with sums in chunks, for rows of any length, `apart` with a nest for each loop."""
 
     tiled: Tiled
     outer: Expr
@@ -52,6 +53,7 @@ class Grouped:
     tiles: tuple[RowTiles, ...] = ()
     once: Tiled | None = None
     chunked: Grouped | None = None
+    apart: Tiled | None = None
 
     @property
     def least_in_registers(self) -> int | None:
@@ -73,6 +75,7 @@ class Grouped:
         local = {} if self.local is None else {self.label: self.local}
         local |= {} if self.once is None else {ONE_PASS: self.once}
         local |= {} if self.chunked is None else {IN_CHUNKS: self.chunked.tiled}
+        local |= {} if self.apart is None else {APART: self.apart}
         return {**few, "groups": self.tiled, **local, **rows}
 
 

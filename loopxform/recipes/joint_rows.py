@@ -4,6 +4,8 @@
  -> forall i_v (a work-item): { for i < R: s[i] = 0
       for k: for i < R: s[i] += e(i_v + i, k);   for i < R: b[i_v + i] = f(s[i]) }
 
+Loops that set elements of a row stay as they are: they run row by row, in vectors.
+
 An addition of one sum does not wait for those of the others, so that a core that runs work-items in
 turn does as many meanwhile. The loops over rows are unrolled where there are as many: their sums
 lie in registers. (Unroll-and-jam: Allen and Kennedy, "Optimizing compilers for modern
@@ -12,8 +14,10 @@ architectures", section 8.4.)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Decl, For, Var
+from loopxform.ir.nodes import Assign, Decl, For, Load, Var
 from loopxform.ir.visit import loads, loops_around, names, resolve, stmt_exprs, walk
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
@@ -31,17 +35,33 @@ from loopxform.transforms import (
 )
 
 
-def sums_of_rows(nest: Nest) -> bool:
-    """Whether all that loops inside do is to sum up along rows in scalars, and none is short, nor
-    reads the same for all rows: the compiler has work-items in vectors then."""
+def sums_of_rows(nest: Nest) -> tuple[str, ...]:
+    """The loops inside that sum up along rows in scalars, where that is all that loops do, but for
+    setting elements of the row; none where one is short, or reads the same for all rows: the
+    compiler has work-items in vectors then."""
     inside = [s for s in nest.innermost.body if isinstance(s, For)]
-    known = list(along_terms(nest))
+    known, row = list(along_terms(nest)), nest.parallel[-1]
+    sums = tuple(s.var for s in inside if _sums(nest, s))
+    alike = all(s.var in sums or _sets_elements(s, row) for s in inside)
+    own_rows = all(s in known and _reads_rows(s, row) for s in inside)
+    return sums if alike and own_rows and not any(map(has_few_iterations, inside)) else ()
+
+
+def _sums(nest: Nest, loop: For) -> bool:
+    """Whether all that a loop sets are scalars of the iteration."""
     own = {s.name for s in nest.innermost.body if isinstance(s, Decl) and not s.shape}
-    targets = [s.target for loop in inside for _, s in walk(loop.body) if isinstance(s, Assign)]
-    sums = all(isinstance(t, Var) and t.name in own for t in targets)
-    many = inside and not any(map(has_few_iterations, inside))
-    own_rows = all(_reads_rows(loop, nest.parallel[-1]) for loop in inside)
-    return bool(many) and all(loop in known for loop in inside) and sums and own_rows
+    targets = [s.target for _, s in walk(loop.body) if isinstance(s, Assign)]
+    return all(isinstance(t, Var) and t.name in own for t in targets)
+
+
+def _sets_elements(loop: For, row: str) -> bool:
+    """Whether all that a loop does is to set an element of a row of its own in each iteration."""
+    return all(
+        isinstance(s, Assign)
+        and isinstance(s.target, Load)
+        and {row, loop.var} <= {n for e in s.target.index for n in names(e)}
+        for s in loop.body
+    )
 
 
 def _reads_rows(loop: For, row: str) -> bool:
@@ -50,9 +70,9 @@ def _reads_rows(loop: For, row: str) -> bool:
     return any({row, loop.var} <= {n for e in x.index for n in names(e)} for x in read)
 
 
-def joint_rows(w: Work, nest: Nest, rows: int) -> str:
-    """Maps so many rows to a work-item; the remark on the mapping. Raises TransformError where that
-    is not legal."""
+def joint_rows(w: Work, nest: Nest, sums: Sequence[str], rows: int) -> str:
+    """Maps so many rows to a work-item, which computes the `sums` of all of them together; the
+    remark on the mapping. Raises TransformError where that is not legal."""
     *others, x = nest.parallel
     item = fresh(w.fn, f"{x}_v")
     w.stage("Sums of several rows at a time")
@@ -60,11 +80,12 @@ def joint_rows(w: Work, nest: Nest, rows: int) -> str:
     (site,) = resolve(w.fn, x)
     own = [s.name for s in site.loop.body if isinstance(s, Decl) and not s.shape]
     w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
-    inwards(w, x)
+    inwards(w, x, sums)
     _, remark = one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))
     around = loops_around(w.fn, resolve(w.fn, x)[0].path)
     *_, group = (v.var for v in around if v.level and v.level.kind == "grid")
     if w.attempt(SeparateFullTiles(group)):
         for n in range(len(resolve(w.fn, x)), 0, -1):
-            w.attempt(Unroll(f"{x}#{n}"))
+            if not any(isinstance(s, For) for s in resolve(w.fn, x)[n - 1].loop.body):
+                w.attempt(Unroll(f"{x}#{n}"))
     return remark

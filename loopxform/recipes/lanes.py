@@ -56,8 +56,8 @@ class Lanes:
             reduced = reduced or not refused
             if not refused and not _in_any_order(nest, loop):
                 w.do(step)
-        if not reduced and limits.costs.joint_rows and sums_of_rows(nest):
-            return Mapped(choice, remark=joint_rows(w, nest, limits.costs.joint_rows))
+        if not reduced and limits.costs.joint_rows and (sums := sums_of_rows(nest)):
+            return Mapped(choice, remark=joint_rows(w, nest, sums, limits.costs.joint_rows))
         if not reduced:
             raise TransformError(VectorAccumulators.verb, refused)
         _, remark = one_item_each(w, nest)

@@ -15,7 +15,7 @@ from typing import ClassVar
 from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import For
-from loopxform.ir.visit import perfect_nest, walk
+from loopxform.ir.visit import loops_around, perfect_nest, resolve, walk
 from loopxform.ir.whiles import condition
 from loopxform.model.choice import Choice, naive
 from loopxform.model.layouts import one_each
@@ -29,7 +29,15 @@ from loopxform.recipes.neighbouring_reads import along_terms
 from loopxform.recipes.own_slices import with_own_slices
 from loopxform.schedule.params import KINDS, Options, Recipe, Tiles
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, MapTo, Sequentialise, Stripmine, WarpTile, possible
+from loopxform.transforms import (
+    Derivation,
+    MapTo,
+    SeparateFullTiles,
+    Sequentialise,
+    Stripmine,
+    WarpTile,
+    possible,
+)
 from loopxform.transforms.edges.bounds import trip_count
 
 TILES_IN_TURN = replace(KINDS["naive"].tiles, Ty=4, Tx=64)
@@ -54,10 +62,21 @@ class Naive:
         rectangle = limits.warp_tile if options.warp_tile is None else options.warp_tile
         wanted = rectangle if is_uneven(nest) else (0, 0)
         loops, remark = one_item_each(w, nest, near, wanted)
+        if limits.warp == 1 and not any(isinstance(s, For) for _, s in walk(nest.innermost.body)):
+            _without_conditions(w, loops[-1])
         if not remark and is_for_few(nest, limits):
             remark = kept_in_order(nest)
         dims = tuple(map(Dim, loops[-2:]))
         return Mapped(replace(choice, dims=dims, neighbours=loops[-1]), remark=remark)
+
+
+def _without_conditions(w: Work, x: str) -> None:
+    """Gives whole groups a text of their own, where no work-item asks whether it has an iteration:
+    compilers have them in vectors then (a copy of 2^24 floats on PoCL: 10.0 ms of two cores with
+    conditions, 3.7 without)."""
+    around = loops_around(w.fn, resolve(w.fn, x)[0].path)
+    *_, group = (v.var for v in around if v.level and v.level.kind == "grid")
+    w.attempt(SeparateFullTiles(group))
 
 
 def is_uneven(nest: Nest) -> bool:

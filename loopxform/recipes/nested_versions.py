@@ -34,6 +34,7 @@ from loopxform.recipes.in_step import (
     unroll_in_parts,
     with_terms_apart,
 )
+from loopxform.recipes.loops_apart import in_nests
 from loopxform.recipes.neighbouring_reads import along_terms
 from loopxform.recipes.one_pass import in_one_pass
 from loopxform.recipes.register_versions import in_registers
@@ -225,8 +226,10 @@ def _in_step(nest: Nest, limits: Limits, options: Options) -> Grouped | None:
             found = replace(made, label=label if made.fits else IN_LOCAL_MEMORY, little=found)
             if not made.fits:
                 break
-    longer = in_summed_chunks(nest, limits, options) if found and found.fits else None
-    return found if found is None else replace(found, chunked=longer)
+    if found is None or not found.fits:
+        return found
+    longer = in_summed_chunks(nest, limits, options)
+    return replace(found, chunked=longer, apart=in_nests(nest, limits, options))
 
 
 def _of_a_warp(nest: Nest, groups: int, limits: Limits, options: Options) -> Grouped | None:

@@ -76,7 +76,8 @@ class Costs:
     `in_step_groups` where work-items sum up in step, `in_step_groups_at_most` of smaller arrays,
     `in_step_groups_at_least` of larger ones: what one waits for hides behind other groups, and
     behind the reads of the `in_step_unrolled` iterations that are unrolled; of rows that fit
-    nowhere, the terms of `in_step_chunk` iterations at a time. An extremum that must
+    nowhere, the terms of `in_step_chunk` iterations at a time. Where each unit has `unit_rows` of
+    them, long rows are summed up by a work-item each. An extremum that must
     be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
     values.
     A unit has `unit_registers` of 32 bits, and `unit_local_bytes` of local memory for all of its
@@ -152,6 +153,7 @@ class Costs:
     in_step_groups_at_most: int = 6
     in_step_unrolled: int = 16
     in_step_chunk: int = 512
+    unit_rows: int = 16
     extremum_terms: int = 65
     row: float = 36
     shared_word: float = 2.7

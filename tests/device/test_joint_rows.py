@@ -46,6 +46,20 @@ PROGRAMS = {
         "for (int p = 0; p < 3; p++) for (int i = 0; i < n; i++) { float s = p; "
         "for (int j = 0; j < m; j++) s += a[p][i][j]; y[p][i] = s; }",
     ),
+    "scaled": (
+        MATRIX.replace("y[restrict n]", "y[restrict n][m]"),
+        "for (int i = 0; i < n; i++) { float s = 1, t = 0; "
+        "for (int j = 0; j < m; j++) s += a[i][j]; "
+        "float mean = s / m; for (int j = 0; j < m; j++) t += (a[i][j] - mean) * x[j]; "
+        "for (int j = 0; j < m; j++) y[i][j] = (a[i][j] - mean) * t; }",
+    ),
+    "in-place": (
+        MATRIX.replace("const float a", "float a"),
+        "for (int i = 0; i < n; i++) { float s = 0, t = 0; "
+        "for (int j = 0; j < m; j++) s += a[i][j]; "
+        "for (int j = 0; j < m; j++) a[i][j] -= s; "
+        "for (int j = m - 1; j >= 0; j--) t += a[i][j] * x[j]; y[i] = t; }",
+    ),
 }
 OTHERS = {
     "stores": ROW % "{ s += a[i][j]; y[i] = s; }",
@@ -79,7 +93,7 @@ def test_optimised_rows() -> None:
 
 
 @pytest.mark.oclgrind
-@pytest.mark.parametrize("name", ["matrix-times-vector", "two-sums"])
+@pytest.mark.parametrize("name", ["matrix-times-vector", "two-sums", "in-place"])
 def test_rows_without_races(name: str) -> None:
     limits = replace(POCL, costs=replace(POCL.costs, joint_rows=2))
     plan = plan_of(*PROGRAMS[name], limits)

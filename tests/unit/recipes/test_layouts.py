@@ -233,3 +233,18 @@ def test_a_copy_counts_with_the_nest() -> None:
     before, after = transactions(tiled(walk("passes")), GENERIC)
     assert before == {"a": N**3, "b": N // 8}
     assert after == {"a": N * N // 8, "a_t": N * N // 8 + N**3 // 8, "b": N // 8}
+
+
+@pytest.mark.parametrize(("profile", "count"), [("pocl", 1), ("generic", 0)])
+def test_whole_groups_in_turn_ask_no_conditions(profile: str, count: int) -> None:
+    """Their compiler has work-items in vectors then; loops inside it has in vectors itself."""
+    sizes = "int n, int m, const float a[restrict n][m], float b[restrict n][m]"
+    rows = "for (int i = 0; i < n; i++)"
+    source = c(f"{rows} for (int j = 0; j < m; j++) b[i][j] = 2 * a[i][j];", sizes)
+    done = tiled(source, "naive", profile)
+    verbs = [r.step.verb for r in done.derivation.records]
+    assert verbs.count("separate-full-tiles") == count
+    assert_same_meaning(function(source), done.function, (0, 1, 5))
+    recurrence = f"{rows} for (int j = 1; j < m; j++) b[i][j] = a[i][j] - b[i][j - 1];"
+    done = tiled(c(recurrence, sizes), "naive", profile)
+    assert "separate-full-tiles" not in [r.step.verb for r in done.derivation.records]

@@ -150,11 +150,13 @@ def test_sums_in_order_run_in_step(golden: Golden) -> None:
     """From a row in local memory, in groups of a warp."""
     done = offload(untiled(MEAN), {}, GENERIC)
     assert labels(done.derivation) == [
-        *("groups, small arrays in local memory", "groups, arrays in local memory", "items")
+        *("groups, small arrays in local memory", "a nest for each loop"),
+        *("groups, arrays in local memory", "items"),
     ]
     step = choice(done.derivation)
     assert step is not None
-    assert [v.guard[2:] for v in step.variants] == [("m<=2048",), ("m<=4096",), ()]
+    many = ("n>=suff_outer_par_2", "m>=512")
+    assert [v.guard[2:] for v in step.variants] == [("m<=2048",), many, ("m<=4096",), ()]
     golden.check(listing(done.function))
 
 
@@ -178,12 +180,31 @@ def test_rows_that_fill_local_memory_leave_room_for_parts_of_reductions() -> Non
     assert fits == ["m<=1024", "m<=2048", "m<=5376", "m>=512"]
 
 
+@pytest.mark.parametrize("source", [MEAN, SOFTMAX], ids=["mean", "softmax"])
+def test_long_rows_in_order_get_a_nest_for_each_loop(source: str, golden: Golden) -> None:
+    """Sums in scalars, from tiles of rows; what is left is parallel."""
+    step = choice(offload(untiled(source), {}, H100).derivation)
+    assert step is not None
+    (apart,) = (v for v in step.variants if v.label == "a nest for each loop")
+    assert apart.derivation is not None
+    assert_same_meaning(untiled(source), apart.derivation.function, (0, 1, 3))
+    golden.check(listing(apart.derivation.function))
+
+
+def test_loops_that_store_what_they_sum_up_stay_together() -> None:
+    both = "{ b[i][j] = expf(a[i][j] - top); s += b[i][j]; }"
+    stored = SOFTMAX.replace("s += expf(a[i][j] - top);", both)
+    assert stored != SOFTMAX
+    assert "a nest for each loop" not in labels(offload(untiled(stored), {}, H100).derivation)
+
+
 def test_extrema_in_order_are_found_in_chunks(golden: Golden) -> None:
     """Of 65 iterations, an odd number: work-items read different banks of local memory."""
     done = offload(untiled(PEAK), {}, GENERIC)
     step = choice(done.derivation)
     assert step is not None
-    for variant, most in zip(step.variants, (2048, 4096)):
+    groups = (v for v in step.variants if v.label.startswith("groups"))
+    for variant, most in zip(groups, (2048, 4096)):
         sizes = [str(x) for x in variant.steps if x.verb in ("rfactor", "bound-extent")]
         parts = -(-most // 65)
         assert sizes == [
@@ -209,11 +230,13 @@ def test_each_nest_of_a_function_has_versions() -> None:
         done = offload(untiled(source), {}, GENERIC, Options(reassociate=order)).derivation
         steps = [r.step for r in done.records if isinstance(r.step, Dispatch) and r.step.thresholds]
         expected = ["groups" if k == "groups" else f"groups, {k} in local memory" for k in kinds]
-        expected += [] if order else ["groups, sums in chunks in local memory"]
+        if not order:
+            expected.insert(1, "a nest for each loop")
+            expected.append("groups, sums in chunks in local memory")
         assert [[v.label for v in s.variants] for s in steps] == [[*expected, "items"]] * 2
-        assert [name for s in steps for name, _ in s.thresholds] == [
-            *("suff_outer_par_0", "suff_intra_par_1", "suff_outer_par_2", "suff_intra_par_3")
-        ]
+        kinds = ("outer", "intra") if order else ("outer", "intra", "outer")
+        names = [f"suff_{kind}_par_{n}" for n, kind in enumerate(kinds * 2)]
+        assert [name for s in steps for name, _ in s.thresholds] == names
         assert_same_meaning(untiled(source), done.function, (0, 1, 4))
 
 
