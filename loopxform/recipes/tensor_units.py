@@ -12,15 +12,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.floating_point import CONTRACT, PERMITTED
-from loopxform.ir.nodes import For
+from loopxform.ir.nodes import For, Function
 from loopxform.ir.tensor_tiles import MATRIX, TENSOR_TILES, TensorTile
 from loopxform.ir.types import Scalar
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loops, walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import PLAIN, Options
+from loopxform.targets.target import Limits
 from loopxform.transforms import Derivation, Tensorise
 from loopxform.transforms.mapping.dispatch import skipped
 from loopxform.transforms.mapping.tile_product import are_sums_of
@@ -61,6 +63,14 @@ def _adds(nest: Nest, tile: TensorTile, asked: Options) -> bool:
     inside = [s for _, s in walk(nest.innermost.body) if isinstance(s, For)]
     in_order = not asked.fp.reassociate
     return len(inside) == 1 and are_sums_of(tile.terms, inside[0].body, in_order=in_order)
+
+
+def units_multiply(fn: Function, arrays: Sequence[str], limits: Limits, asked: Options) -> bool:
+    """Whether the device may have units for products of elements of these arrays."""
+    kinds = symbols(fn)
+    known = (TENSOR_TILES[name] for name, _ in limits.tensor_tiles if name in TENSOR_TILES)
+    fitting = (t for t in known if t.multiplies(kinds[x] for x in arrays))
+    return any(t.permitted(asked.fp) and (asked.tensor_units or t.by_default) for t in fitting)
 
 
 def tensor_tile(choice: Choice, asked: Options) -> TensorTile | None:

@@ -112,6 +112,7 @@ from loopxform.transforms.storage.stage_terms import StageTerms
 from loopxform.transforms.storage.stripe import Stripe
 from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
+from loopxform.transforms.storage.unfold_windows import UnfoldWindows
 from loopxform.transforms.storage.unscalarise import Unscalarise
 
 STEPS: dict[str, type[Step]] = {
@@ -122,6 +123,7 @@ STEPS: dict[str, type[Step]] = {
         Dispatch,
         PackOperands,
         Unfold,
+        UnfoldWindows,
         Parallelise,
         RowsApart,
         Privatise,
@@ -338,6 +340,7 @@ __all__ = [
     "TurnTile",
     "Uncoalesce",
     "Unfold",
+    "UnfoldWindows",
     "UnitLoop",
     "Unroll",
     "Unscalarise",

@@ -61,9 +61,10 @@ SWEPT_ELSEWHERE = {
     *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),
     "join-kernels",
     "turn-tile",
+    "unfold-windows",
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
-groups, rows, attention, tables, places and flat loops; the last five in tables of listings
+groups, rows, attention, tables, places and flat loops; the last six in tables of listings
 alone."""
 
 
