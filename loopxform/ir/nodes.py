@@ -100,7 +100,8 @@ class Param(Node):
     that its type allows. No pointer leads to a variable that is reached `by_name`. `kept` marks a
     variable that a function declares `static`: nothing outside of it can name it. `united` marks
     what lies in a union: pointers to other types may lead to it. The host finds a number out that
-    has an array which it `ends`: no caller gives it.
+    has an array which it `ends`: no caller gives it. The elements of an array of the device may be
+    those `at` some subscripts of another one, `of` (`Decl.at`).
     """
 
     name: str
@@ -123,6 +124,8 @@ class Param(Node):
     kept: bool = False
     united: bool = False
     ends: str = ""
+    of: str = ""
+    at: tuple[Expr, ...] = ()
 
     @property
     def is_member(self) -> bool:

@@ -97,7 +97,8 @@ class Decl(Node):
     may be `like` an array of the caller's: it holds the same elements, where both have them, so
     that with rows of one length the one can stand for the other (step `pack`), unless its last two
     dimensions are `turned` (step `pack-operands`), or its elements of another type, parts of those
-    of the array (step `split-floats`)."""
+    of the array (step `split-floats`); or its elements are those `at` these subscripts of that
+    array, of the `position`s in it (`ir.stand_ins`, step `unfold-windows`)."""
 
     name: str
     type: Scalar
@@ -107,6 +108,7 @@ class Decl(Node):
     like: str = ""
     turned: bool = False
     exposed: bool = False
+    at: tuple[Expr, ...] = ()
 
 
 @slotted

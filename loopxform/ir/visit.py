@@ -151,7 +151,7 @@ def map_stmt_exprs(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
             atomic = s.atomic and isinstance(target, Load)  # a scalar is nobody else's
             return replace(s, target=target, value=each(s.value), atomic=atomic)
         case Decl():
-            return replace(s, shape=tuple(each(d) for d in s.shape))
+            return replace(s, shape=tuple(map(each, s.shape)), at=tuple(map(each, s.at)))
         case Copy():
             return replace(s, slices=tuple(_map_slice(x, each) for x in s.slices))
         case Return():

@@ -12,11 +12,11 @@ a high-performance GEMM-like tensor-tensor multiplication", 2018: transpose, tra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from itertools import count
+from itertools import count, permutations
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import simplify, value_of
@@ -29,13 +29,14 @@ from loopxform.model.coalescing import Estimate
 from loopxform.model.cost import copy_work, cost, launch_work, tile_work
 from loopxform.model.resources import demand
 from loopxform.model.tile_shapes import LONG_BITS, long_time
-from loopxform.model.waves import Tiling, shapes, timed
+from loopxform.model.waves import Tiling, shapes, tensor_shapes, timed
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes import fitting
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.latency_hiding import wanted
 from loopxform.recipes.other_forms import in_its_place
 from loopxform.recipes.relayout_kernels import mapped_copy
+from loopxform.recipes.tensor_units import is_tensorised, multiplied, units_multiply
 from loopxform.recipes.tile_nest import one_nest
 from loopxform.recipes.tiled import Tiled
 from loopxform.records import record
@@ -45,6 +46,7 @@ from loopxform.transforms import (
     Assume,
     Coalesce,
     Unfold,
+    UnfoldWindows,
     possible,
 )
 from loopxform.transforms.edges.bounds import trip_count
@@ -64,20 +66,59 @@ class Contraction:
     result: Load | None
 
     @property
+    def arrays(self) -> tuple[str, ...]:
+        """Those of the operands."""
+        return tuple(x.array for x in self.operands)
+
+    @property
     def matrices(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The arrays, and the order of dimensions that they have as matrices: that of the tiles, or
         the transposed one where they have it; the result where it needs no other order."""
         for load, own in zip(self.operands, (self.rows, self.columns)):
-            turned = self._order(load, (own, self.terms))
-            yield load.array, turned if _is_sorted(turned) else self._order(load, (self.terms, own))
-        whole = (*self.batches, *self.rows, *self.columns)
-        if self.result is not None and self.result.index == tuple(Var(x.var) for x in whole):
+            if _is_plain(load):
+                turned = self._order(load, (own, self.terms))
+                plain = self._order(load, (self.terms, own))
+                yield load.array, turned if _is_sorted(turned) else plain
+        if self.result is not None and self._is_in_order(self.result):
             yield self.result.array, self._order(self.result, (self.rows, self.columns))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each operand is a matrix once its dimensions are in another order."""
+        return all(map(_is_plain, self.operands))
+
+    @property
+    def windows(self) -> dict[str, tuple[str, ...]]:
+        """Arrays that have no such order, or would have to be copied for it though loops walk along
+        their rows, and the loops that number the rows and the columns of the matrices that they
+        are where they stand (step `unfold-windows`)."""
+        out = dict[str, tuple[str, ...]]()
+        for load, own in zip(self.operands, (self.rows, self.columns)):
+            near = names(load.index[-1])
+            groups = (self.terms, own) if near & {x.var for x in own} else (own, self.terms)
+            if not _is_plain(load) or (self._is_turned(load, own) and groups[1][-1].var in near):
+                out[load.array] = _merged(groups)
+        if self.result is not None and not self._is_in_order(self.result):
+            out[self.result.array] = _merged((self.rows, self.columns))
+        return {} if self.batches else out
+
+    def _is_turned(self, load: Load, own: tuple[For, ...]) -> bool:
+        """Whether only a copy has the dimensions of an array in the order of a matrix."""
+        return not any(_is_sorted(self._order(load, x)) for x in permutations((own, self.terms)))
+
+    def _is_in_order(self, result: Load) -> bool:
+        whole = (*self.batches, *self.rows, *self.columns)
+        return result.index == tuple(Var(x.var) for x in whole)
 
     def _order(self, load: Load, matrix: tuple[tuple[For, ...], ...]) -> tuple[str, ...]:
         dims = {i.name: str(n) for n, i in enumerate(load.index) if isinstance(i, Var)}
         groups = (*((x,) for x in self.batches), *matrix)
         return tuple(MERGED.join(dims[x.var] for x in g) for g in groups)
+
+
+def _merged(groups: tuple[tuple[For, ...], ...]) -> tuple[str, ...]:
+    """The order of loops as the step `unfold-windows` has it."""
+    return tuple(MERGED.join(x.var for x in g) for g in groups)
 
 
 def _is_sorted(order: tuple[str, ...]) -> bool:
@@ -107,7 +148,7 @@ def contraction(nest: Nest) -> Contraction | None:
     operands = _operands(nest, terms)
     if operands is None or not all(_is_counted(nest.function, x) for x in (*loops, *terms)):
         return None
-    used = [{i.name for i in x.index if isinstance(i, Var)} for x in operands]
+    used = [{n for i in x.index for n in names(i)} for x in operands]
     if any(x.var not in used[0] & used[1] for x in terms):
         return None
     order = _order(nest)
@@ -116,7 +157,8 @@ def contraction(nest: Nest) -> Contraction | None:
     first, second = (tuple(x for x in loops if x.var in u and x not in batches) for u in used)
     if len(batches) + len(first) + len(second) < len(loops) or not (first and second):
         return None
-    if max(map(len, (first, second, terms))) == 1:
+    plain = all(map(_is_plain, operands))
+    if max(map(len, (first, second, terms))) == 1 if plain else batches:
         return None
     if order.get(first[-1].var, -1) > order.get(second[-1].var, -1):
         first, second, operands = second, first, (operands[1], operands[0])
@@ -124,13 +166,13 @@ def contraction(nest: Nest) -> Contraction | None:
 
 
 def _operands(nest: Nest, terms: Sequence[For]) -> tuple[Load, Load] | None:
-    """The two elements that a term is made of, each with a loop for each subscript; None where
-    something else is read of their arrays."""
+    """The two elements that a term is made of; None where something else is read of their arrays,
+    or data say which they are."""
     body = terms[-1].body
     if len(body) != 1 or not isinstance(body[0], Assign) or not isinstance(body[0].target, Var):
         return None
     found = tuple(loads(body[0].value))
-    if len(found) != 2 or not all(map(_is_plain, found)):
+    if len(found) != 2 or any(True for x in found for i in x.index for _ in loads(i)):
         return None
     inside = [x for _, s in walk(nest.innermost.body) for e in stmt_exprs(s) for x in loads(e)]
     arrays = {x.array for x in found}
@@ -168,16 +210,21 @@ def _order(nest: Nest) -> dict[str, int]:
     return {i.name: n for n, i in enumerate(index) if isinstance(i, Var)}
 
 
-def _as_product(nest: Nest, found: Contraction) -> Product:
-    """The contraction as one product. Raises TransformError."""
+def product_of(nest: Nest, found: Contraction, windows: Mapping[str, tuple[str, ...]]) -> Product:
+    """The contraction as one product, of matrices that arrays are where they stand (`windows`), and
+    of copies. Raises TransformError."""
     w = Work(nest.derivation.titled("One product of matrices"), {})
     before = w.fn.assumes
     wanted = [x.var for x in (*found.batches, *found.rows, *found.columns)]
     w.order(list(nest.parallel), wanted)
+    for array, order in windows.items():
+        view = UnfoldWindows(wanted[0], array, order, fresh(w.fn, f"{array}_m"))
+        _assuming(w, view.open_questions(w.fn))
+        w.do(view)
     unfold = [
         Unfold(wanted[0], array, order, fresh(w.fn, f"{array}_m"))
         for array, order in found.matrices
-        if order != tuple(map(str, range(len(order))))
+        if array not in windows and order != tuple(map(str, range(len(order))))
     ]
     for step in (
         *unfold,
@@ -238,7 +285,7 @@ def in_one_product(
     if isinstance(made, LoopxformError):
         return plain
     product, done = made
-    guard = (*product.assumed, *_pays(found, nest, plain, done, limits, several))
+    guard = (*product.assumed, *_pays(found, nest, plain, done, limits, options, several))
     why = "quicker than the nest as it is"
     return in_its_place(nest, plain, product.nest, done, guard, "one product", why)
 
@@ -246,9 +293,23 @@ def in_one_product(
 def _tiled(
     nest: Nest, found: Contraction, limits: Limits, options: Options, several: bool
 ) -> tuple[Product, Tiled]:
-    """The product, and the same in register tiles. Raises UnsupportedC, TransformError,
-    LimitError."""
-    product = _as_product(nest, found)
+    """The product, and the same in register tiles: of arrays where they stand, if tensor units
+    compute it. Raises UnsupportedC, TransformError, LimitError."""
+    if found.windows and units_multiply(nest.function, found.arrays, limits, options):
+        made = possible(
+            lambda: _mapped(product_of(nest, found, found.windows), limits, options, True),
+            *(TransformError, LimitError, UnsupportedC),
+        )
+        if not isinstance(made, LoopxformError) and is_tensorised(made[1].derivation):
+            return made
+    if not found.is_plain:
+        raise UnsupportedC("no order of dimensions makes matrices of its arrays", code="LX063")
+    return _mapped(product_of(nest, found, {}), limits, options, several)
+
+
+def _mapped(
+    product: Product, limits: Limits, options: Options, several: bool
+) -> tuple[Product, Tiled]:
     done = one_nest(product.nest, {}, "register", limits, options, strict=True, several=several)
     return product, replace(done, asked=False, copied=product.copied)
 
@@ -257,12 +318,18 @@ def _tiled(
 
 
 def _pays(
-    found: Contraction, nest: Nest, plain: Tiled, done: Tiled, limits: Limits, several: bool
+    found: Contraction,
+    nest: Nest,
+    plain: Tiled,
+    done: Tiled,
+    limits: Limits,
+    options: Options,
+    several: bool,
 ) -> tuple[Expr, ...]:
     """When one product (`done`) in its tiles, and the copies, take less time than the nest as it is
     (`plain`) in any shape of tiles, or than as many tiles where it has none. A tile of it takes so
     many times as long as one of the product by the model."""
-    tilings, units = _tilings(done, limits), limits.compute_units
+    tilings, units = _tilings(done, limits, options), limits.compute_units
     product = next((t for t in tilings if done.sizes.items() <= t.sizes.items()), tilings[0])
     counts = (*map(trip_count, found.batches), _count(found.rows), _count(found.columns))
     copies = _copying(found, done, product, limits)
@@ -270,7 +337,7 @@ def _pays(
     trips, others = counts, [product]
     if plain.choice.has("register tile"):
         trips = tuple(trip_count(x) for x in perfect_nest(nest.outermost)[: len(nest.parallel)])
-        others = _tilings(plain, limits)[: None if several else 1]
+        others = _tilings(plain, limits, options)[: None if several else 1]
     ratio = max(Fraction(1), _work(plain, limits) / max(Fraction(1), _work(done, limits)))
     times = (long_time(trips, t.shape, units, ratio) for t in others)
     most = Const(1 << LONG_BITS // len(counts))
@@ -290,9 +357,13 @@ def _copying(found: Contraction, done: Tiled, product: Tiling, limits: Limits) -
         yield Bin("/", long_constant(launches), _count(found.terms))
 
 
-def _tilings(done: Tiled, limits: Limits) -> list[Tiling]:
+def _tilings(done: Tiled, limits: Limits, options: Options) -> list[Tiling]:
     """The shapes of tiles of a nest, the largest first."""
     choice = done.choice
+    units = multiplied(done.nest, choice, options)
+    if units is not None and is_tensorised(done.derivation):
+        needs = demand(done.nest, choice, moved=True)
+        return tensor_shapes(choice, needs, limits, done.nest.parallel, units.name, rows=False)
     needs = demand(done.nest, choice, wanted(PLAIN, limits, choice).stages or 1)
     sizes, _ = fitting.fitted(choice, needs, limits, {})
     return timed(shapes(choice, needs, sizes, {}, limits, done.nest.parallel), limits)

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.floating_point import CONTRACT, PERMITTED
-from loopxform.ir.nodes import For
+from loopxform.ir.nodes import For, Function
 from loopxform.ir.tensor_tiles import MATRIX, TENSOR_TILES, TensorTile
 from loopxform.ir.types import Scalar
+from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loops, walk
 from loopxform.model.choice import Choice
 from loopxform.model.reuse import Stage
@@ -71,6 +72,14 @@ def units(limits: Limits) -> list[TensorTile]:
     every = TENSOR_TILES.values()
     named = [t for t in every if t.function and t.name in dict(limits.tensor_tiles)]
     return named or [t for t in every if not t.function]
+
+
+def units_multiply(fn: Function, arrays: Sequence[str], limits: Limits, asked: Options) -> bool:
+    """Whether the device may have units for products of elements of these arrays."""
+    kinds = symbols(fn)
+    known = (TENSOR_TILES[name] for name, _ in limits.tensor_tiles if name in TENSOR_TILES)
+    fitting = (t for t in known if t.multiplies(kinds[x] for x in arrays))
+    return any(t.permitted(asked.fp) and (asked.tensor_units or t.by_default) for t in fitting)
 
 
 def tensor_tile(choice: Choice, limits: Limits, asked: Options) -> TensorTile | None:

@@ -114,6 +114,7 @@ from loopxform.transforms.storage.stage_terms import StageTerms
 from loopxform.transforms.storage.stripe import Stripe
 from loopxform.transforms.storage.turn_accesses import TurnAccesses
 from loopxform.transforms.storage.unfold import Unfold
+from loopxform.transforms.storage.unfold_windows import UnfoldWindows
 from loopxform.transforms.storage.unscalarise import Unscalarise
 
 STEPS: dict[str, type[Step]] = {
@@ -125,6 +126,7 @@ STEPS: dict[str, type[Step]] = {
         PackOperands,
         SplitFloats,
         Unfold,
+        UnfoldWindows,
         Parallelise,
         RowsApart,
         Privatise,
@@ -344,6 +346,7 @@ __all__ = [
     "TurnTile",
     "Uncoalesce",
     "Unfold",
+    "UnfoldWindows",
     "UnitLoop",
     "Unroll",
     "Unscalarise",

@@ -26,6 +26,7 @@ from loopxform.codegen.host.temporaries import (
     made_of,
     on_grid,
     own_arrays,
+    own_param,
     row_lengths,
     scalars,
     stands_for,
@@ -123,7 +124,7 @@ def schedule(fn: Function) -> tuple[Item, ...]:
             loc=fn.origin.loc,
             help="map the parallel loops: map i group.x",
         )
-    arrays = tuple(Param(s.name, s.type, s.shape, array=True) for s in own_arrays(fn))
+    arrays = tuple(map(own_param, own_arrays(fn)))
     return tuple(_Reader(fn, arrays).items(fn.body, ()))
 
 

@@ -104,7 +104,7 @@ def _touches(k: KernelPlan) -> dict[str, list[Touch]] | None:
     arrays = [a.param for a in k.arguments if isinstance(a, Buffer)]
     written = writes(k.function.body)
     changed = [p for p in arrays if any(n.partition(".")[0] == p.name for n in written)]
-    plain = all(isinstance(p, Param) and p.shape and not p.rows for p in changed)
+    plain = all(isinstance(p, Param) and p.shape and not (p.rows or p.at) for p in changed)
     if not plain or not changed or len(arrays) > WINDOWS:
         return None
     touches: dict[str, list[Touch]] = {}
@@ -123,7 +123,7 @@ def _windows(k: KernelPlan, touches: dict[str, list[Touch]], loop: For) -> Itera
         if not isinstance(a, Buffer):
             continue
         whole, p = Window(place, None, (0, 0), (0, 0)), a.param
-        if not isinstance(p, Param) or not p.shape or p.rows or p.name == k.asks:
+        if not isinstance(p, Param) or not p.shape or p.rows or p.at or p.name == k.asks:
             yield whole
             continue
         every = touches.get(p.name, [])

@@ -42,7 +42,7 @@ def temporaries(fn: Function) -> tuple[Buffer, ...]:
 
 def _temporary(fn: Function, s: Decl) -> Buffer:
     count = reduce(lambda a, b: Bin("*", a, b), s.shape)
-    p = Param(s.name, s.type, s.shape, array=True, origin=s.origin)
+    p = own_param(s)
     same = stands_for(fn, s) if s.like else None
     needed = list(_conditions(fn.body, s.name, scalars(fn)))
     needed += [] if same is None else [Un("!", same)]
@@ -63,11 +63,17 @@ def own_arrays(fn: Function) -> list[Decl]:
     return found
 
 
+def own_param(s: Decl) -> Param:
+    """An array of the device as kernels have it."""
+    of = s.like if s.at else ""
+    return Param(s.name, s.type, s.shape, array=True, of=of, at=s.at, origin=s.origin)
+
+
 def row_lengths(fn: Function) -> dict[str, Param]:
     """By copies of arrays in longer rows, the scalar that says how long they are, if no number."""
     types, out = symbols(fn), dict[str, Param]()
     for s in own_arrays(fn):
-        if s.like and value_of(s.shape[-1]) is None:
+        if s.like and not s.at and value_of(s.shape[-1]) is None:
             out[s.name] = Param(fresh(fn, f"{s.name}_row"), type_of(s.shape[-1], types))
     return out
 

@@ -12,6 +12,7 @@ from loopxform.codegen.opencl.local_tile import LocalTile
 from loopxform.codegen.opencl.words import free_name
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Assign, Bin, Const, Expr, Load
+from loopxform.ir.stand_ins import element
 from loopxform.ir.visit import loads, substitute
 from loopxform.records import record
 
@@ -27,7 +28,9 @@ class KernelDialect(Dialect):
     """`tiles` says how local tiles are laid out; `kept` the dimensions of arrays that stay in
     a work-item; `threads` the values of loops mapped to threads. Of tiles with several buffers,
     `buffer` is the one in use; of `pairs` of registers, which. The arrays in `constants` lie in
-    constant memory. A kernel that is one of `several` has macros where they may differ."""
+    constant memory. A kernel that is one of `several` has macros where they may differ. Of arrays
+    with `windows`, these say which elements of another one, whose shape they have, are theirs
+    (`ir.stand_ins`)."""
 
     tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
@@ -36,6 +39,7 @@ class KernelDialect(Dialect):
     pairs: Map[str, str] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
     several: bool = False
+    windows: Map[str, tuple[Expr, ...]] = field(default_factory=dict)
 
     def offset_type(self, *, narrow: bool) -> str:
         """The cast of what an offset begins with."""
@@ -49,6 +53,8 @@ class KernelDialect(Dialect):
         if e.array in self.kept:
             kept = self.kept[e.array]
             return self.held(e.array) + self._subscripts(tuple(e.index[n] for n in kept))
+        if e.array in self.windows:
+            e = Load(e.array, tuple(map(simplify, element(self.windows[e.array], e.index))))
         return super().load(e)
 
     def update(self, s: Assign) -> str:

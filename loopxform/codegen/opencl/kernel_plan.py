@@ -184,7 +184,10 @@ def _free(body: tuple[Stmt, ...]) -> frozenset[str]:
 
 def _in_shape(fn: Function, p: Param, used: frozenset[str]) -> bool:
     """Scalars that only the shape of an array mentions are needed for its addresses."""
-    shapes = [d for q in fn.objects if q.name in used for d in q.shape[1:] if d is not None]
+    every = [q for q in fn.objects if q.name in used]
+    stood_for = [q for q in fn.objects if any(q.name == x.of for x in every)]
+    shapes = [d for q in (*every, *stood_for) for d in q.shape[1:] if d is not None]
+    shapes += [e for q in every for e in q.at]
     return not p.array and any(p.name in names(d) for d in shapes)
 
 
@@ -237,6 +240,7 @@ def _dialect(
         narrow=frozenset(n for g in mapping.grid for n in g.narrow),
         packed=_packed(fn, mapping),
         constants=frozenset(p.name for p in tables(fn)),
+        windows={p.name: p.at for p in fn.objects if isinstance(p, Param) and p.at},
     )
 
 

@@ -164,10 +164,10 @@ def factor(e: Expr, var: str) -> int | None:
 
 
 def in_memory(fn: Function, array: str) -> bool:
-    """Whether an array is one of its own in global memory."""
+    """Whether an array is one of its own in global memory, in its own order."""
     own: Decl | None = declared(fn.body).get(array)
     if own is not None:
-        return own.space is Space.GLOBAL
+        return own.space is Space.GLOBAL and not own.at
     return "." not in array and any(p.name == array and not p.values for p in fn.objects)
 
 

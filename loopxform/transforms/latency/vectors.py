@@ -82,6 +82,8 @@ def unfit(fn: Function, found: Found, width: int) -> str | None:
         if len(sized) != 1 or (value_of(sized[0]) or 1) % width:
             return f"a work-item does not read {width} neighbours of '{s.source}' at a time"
         return None
+    if isinstance(own := declared(fn.body).get(s.source), Decl) and own.at:
+        return f"the elements of '{s.source}' are not neighbours"
     last = s.slices[-1]
     size = None if last.size is None else value_of(last.size)
     if size is None or size % width:

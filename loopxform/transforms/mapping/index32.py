@@ -88,8 +88,11 @@ class Index32(Step):
 
 def _open(fn: Function, site: LoopSite, arrays: tuple[Param, ...]) -> list[Expr]:
     """What the sizes of the arrays must be, and are not known to be."""
-    copies = {p.name for p in _copies(fn)}
-    every = dict.fromkeys(c for p in arrays if p.name not in copies for c in _few(p))
+    copies = {s.name: s for s in _declared(fn)}
+    stood_for = {s.like for s in copies.values() if s.at and any(s.name == p.name for p in arrays)}
+    asked = [p for p in arrays if p.name not in copies]
+    asked += [p for p in fn.objects if p.name in stood_for]
+    every = dict.fromkeys(c for p in asked for c in _few(p))
     return [c for c in every if c not in fn.assumes and not always(fn, site.path, c)]
 
 
@@ -115,8 +118,13 @@ def _arrays(fn: Function, loop: Path) -> tuple[Param, ...]:
 
 def _copies(fn: Function) -> list[Param]:
     """The copies of arrays that steps made where an int can number their elements."""
-    found = (s for _, s in walk(fn.body) if isinstance(s, Decl) and s.like)
+    known = {p.name for p in fn.objects if None not in p.shape}
+    found = (s for s in _declared(fn) if not s.at or s.like in known)
     return [Param(s.name, s.type, s.shape, array=True, origin=s.origin) for s in found]
+
+
+def _declared(fn: Function) -> list[Decl]:
+    return [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.like]
 
 
 def _with_rows(fn: Function, p: Param, inside: list[Stmt]) -> Param:

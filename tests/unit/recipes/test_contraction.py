@@ -66,14 +66,19 @@ KINDS = {
                          "s = fminf(s, A[a][e][b][f] + B[f][d][c][e])") + STORE, ARRAYS),
         "- / ab / cd / ef",
     ),
+    "convolution": ((CORPUS / "nests" / "conv_layer.c").read_text(), "- / o / brs / cpq"),
+    "moving": (
+        nest(term("[a+e][e][b][f]", "[f][d][c][e]") + STORE, ARRAYS.replace("A[na]", "A[na+ne]")),
+        "- / ab / cd / ef",
+    ),
 }  # fmt: skip
 OTHERS = {
     "product": (CORPUS / "mm.c").read_text(),
     "batched product": (CORPUS / "batched.c").read_text(),
-    "convolution": (CORPUS / "nests" / "conv_layer.c").read_text(),
     "triangle": (CORPUS / "nests" / "lower_pairs.c").read_text(),
-    "moving": nest(term("[a+e][e][b][f]", "[f][d][c][e]") + STORE,
-                   ARRAYS.replace("A[na]", "A[na+ne]")),
+    "windows side by side": nest(term("[a][e+b][f]", "[a][f][c][e]") + "C[a][b][c] = s;",
+                                 "const float A[na][ne+nb][nf], const float B[na][nf][nc][ne],"
+                                 " float C[na][nb][nc]", "abc"),
     "diagonal": nest(term("[a][e][b][e]", "[f][d][c][e]") + STORE, ARRAYS),
     "one operand twice": nest(term("[a][e][b][f]", "[a][e][d][f]").replace("B", "A") + STORE,
                               "const float A[na][ne][nb][nf], float C[na][nb][nc][nd]"),
