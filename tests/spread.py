@@ -470,3 +470,19 @@ LONG = frozenset(
 )
 """Cases, or all of a test, that take seconds, and run in the slow sweep alone: others of the same
 test, or another test of what it is about, prove the same by default."""
+
+SAMPLED = {
+    "device/test_corpus_nests.py::test_runs_with_every_switch": 2,
+    "device/test_corpus_nests.py::test_runs_with_the_tiles_of_the_recipe": 2,
+    "device/test_corpus_simulated.py::test_every_variant": 2,
+    "device/test_iteration_nests.py::test_there_is_room_for_scores_or_not": 2,
+    "device/test_kernels_as_c.py::test_nests_of_the_corpus_run_like_the_c_program": 2,
+    "device/test_profiles.py::test_every_nest_fits_other_devices": 3,
+    "device/test_programs.py::test_bit_identical_in_every_variant": 5,
+    "device/test_small_products.py::test_more_random_shapes_and_layouts": 2,
+    "device/test_table45.py::test_the_other_residuals_under_the_simulator": 2,
+    "device/test_whole_functions.py::test_steps_written_down_lead_to_the_same_program": 3,
+    "unit/recipes/test_tile_as_c.py::test_every_step_compiled_computes_the_same": 2,
+}
+"""Sweeps over programs that other sweeps run, too, in another way: every nth case is a sample of
+them. `--every-case` runs all."""
