@@ -60,7 +60,12 @@ def missing() -> str | None:
 
 
 def cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["cc", *args], cwd=folder, capture_output=True, text=True, check=False)
+    """Sanitized programs are not optimised: that takes thrice the time, and others are for what
+    compilers warn of."""
+    level = ["-O0"] if any(x.startswith("-fsanitize") for x in args) else []
+    return subprocess.run(
+        ["cc", *args, *level], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def build_both(folder: Path, *options: str) -> None:

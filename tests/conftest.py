@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from spread import EVERY, LONG
+from spread import EVERY, LONG, SAMPLED
 
 
 @cache
@@ -90,8 +90,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Most cases of the tests in `spread` are slow ones."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Most cases of the tests in `spread` are slow ones; of some, only a sample runs."""
+    words = [str(x) for x in config.invocation_params.args]
+    if not ("--every-case" in words or any("::" in x for x in words)):
+        _sample(config, items)
     seen = Counter[str]()
     for item in items:
         name = item.nodeid.partition("[")[0].removeprefix("tests/")
@@ -102,6 +105,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] % every:
                 item.add_marker(pytest.mark.slow)
             seen[name] += 1
+
+
+def _sample(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seen, left = Counter[str](), list[pytest.Item]()
+    for item in items:
+        name = item.nodeid.partition("[")[0].removeprefix("tests/")
+        if seen[name] % SAMPLED.get(name, 1):
+            left.append(item)
+        seen[name] += 1
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [x for x in items if x not in {*left}]
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -127,6 +142,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+    parser.addoption("--every-case", action="store_true", help="sweeps in full, no samples of them")
 
 
 @dataclass(frozen=True)

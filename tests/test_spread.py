@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 from conftest import DECIDED
-from spread import EVERY, LONG
+from spread import EVERY, LONG, SAMPLED
 
 
-@pytest.mark.parametrize("file", sorted({name.partition("::")[0] for name in (*EVERY, *LONG)}))
+@pytest.mark.parametrize(
+    "file", sorted({name.partition("::")[0] for name in (*EVERY, *LONG, *SAMPLED)})
+)
 def test_they_are_there(file: str) -> None:
     tree = ast.parse((Path(__file__).parent / file).read_text())
     there = {f"{file}::{x.name}" for x in tree.body if isinstance(x, ast.FunctionDef)}
-    named = {name.partition("[")[0] for name in (*EVERY, *LONG)}
+    named = {name.partition("[")[0] for name in (*EVERY, *LONG, *SAMPLED)}
     assert {name for name in named if name.startswith(f"{file}::")} <= there
 
 

@@ -121,7 +121,7 @@ def program(seed: int) -> str:
 """
 
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 4)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
 """Sixty programs each."""
 
 

@@ -217,7 +217,7 @@ SOME = """
 int main(void)
 {
   int found = 0;
-  for (long from = 1; from < 160; from += 5) {
+  for (long from = 1; from < 160; from += 11) {
     failing_start(from, from);
     found += differs();
     loopxform_release();

@@ -93,6 +93,8 @@ QUICK = {"mm": (0,), "mm_int_div": (), "mm_bool_and": ()}
 def _cases() -> Iterator[object]:
     for name in PROGRAMS:
         for n, tiles in enumerate(TILES):
+            if name != "mm" and n % 3:
+                continue  # one program has all tiles, the others how each kind ends
             named = f"{name}-{label(tiles)}"
             if n in QUICK[name]:
                 yield pytest.param(name, tiles, ENDS, id=f"{named}-ends")

@@ -93,9 +93,14 @@ def plan(name: str, *, small: bool = False) -> Plan:
     return emit.kernel(done.derivation, fp=SEPARATE)
 
 
+LARGE = ("two_arrays", "edges", "line", "space")
+"""Those that run in large tiles, too, which PoCL compiles for seconds."""
+
+
 @pytest.mark.device
-@pytest.mark.parametrize("small", [True, False])
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize(
+    ("name", "small"), [*((name, True) for name in TEXTS), *((name, False) for name in LARGE)]
+)
 def test_as_the_users_c(name: str, small: bool) -> None:
     sizes = [{"T": t, "n": n, "m": m} for t in STEPS for n, m in SHAPES]
     assert_runs_agree(plan(name, small=small), CSource(text=TEXTS[name]), sizes, 5)

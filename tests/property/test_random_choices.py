@@ -77,7 +77,7 @@ def program(seed: int) -> str:
     return f"void f({params}) {{ {kind} s = 2; for (int i = 0; i < n; i++) {{ {text} }} }}"
 
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
 """Eighty programs each."""
 
 

@@ -157,7 +157,7 @@ def check(seed: int, done: Counter[str], text: str = "") -> None:
     done.update({v.label for s in steps if isinstance(s, Dispatch) for v in s.variants})
 
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
 """Sixty programs each; five by default."""
 
 

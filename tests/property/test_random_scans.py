@@ -170,7 +170,7 @@ def chained(d: Derivation, rng: random.Random) -> Derivation:
     return d
 
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 2)))
 """Sixty programs each, but for the first, which is quick."""
 
 

@@ -92,7 +92,7 @@ def test_random_slices(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 def test_many_random_slices(seed: int) -> None:
     counts = Counter[str]()
     for n in range(300):

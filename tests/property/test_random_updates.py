@@ -131,7 +131,7 @@ H100 = PROFILES["h100"]
 LIMITS = (PROFILES["generic"], replace(H100, costs=replace(H100.costs, update_copies=4)))
 """Single elements, and vectors with several copies of what is updated."""
 
-BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5)))
+BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 3)))
 """Forty programs each."""
 
 

@@ -387,25 +387,25 @@ def test_random_kernels(seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [100])
 def test_many_random_steps(seed: int) -> None:
-    assert_reached(sweep_nests(seed, 500), 500)
+    assert_reached(sweep_nests(seed, 200), 200)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [100])
 def test_many_random_neighbours(seed: int) -> None:
-    assert_reached(sweep_neighbours(seed, 400), 400)
+    assert_reached(sweep_neighbours(seed, 150), 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [100])
 def test_many_random_imperfect_nests(seed: int) -> None:
-    assert_reached(sweep_imperfect(seed, 400), 400)
+    assert_reached(sweep_imperfect(seed, 150), 150)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [100])
 def test_many_random_tilings(seed: int) -> None:
-    assert_tiled(sweep_tilings(seed, 150), 150)
+    assert_tiled(sweep_tilings(seed, 60), 60)
 
 
 @pytest.mark.slow
