@@ -134,7 +134,7 @@ def _in_shapes(
     options = wanted(asked, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
-    found = shapes(choice, needs, sizes, given, limits, nest.parallel)
+    found = shapes(choice, needs, sizes, given, limits, nest.parallel, single=True)
     if len(found) == 1:
         return None
     counts = trips(nest)
@@ -148,13 +148,14 @@ def _in_shapes(
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     if when is None:
         return None
-    tilings: list[Mapping[str, int]] = [t.sizes for t in found]
+    ways = [(t.sizes, _of_columns(options, t)) for t in found]
+    tilings: list[tuple[Mapping[str, int], Options]] = [*ways]
     if None not in counts.values():
-        tilings, when = [given], ALWAYS
+        tilings, when = [(given, options)], ALWAYS
     done = possible(
         lambda: (
             [] if copies is None else _packed(alone, copies, limits, asked),
-            [_mapped(alone, choice, own, limits, options) for own in tilings],
+            [_mapped(alone, choice, own, limits, how) for own, how in tilings],
         ),
         *(TransformError, LimitError, UnsupportedC),
     )
@@ -175,6 +176,11 @@ def _in_shapes(
         told = of_rows(alone, found, limits)
     derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when, told)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
+
+
+def _of_columns(options: Options, t: Tiling) -> Options:
+    """The options, with the columns of a tile as it has them."""
+    return replace(options, single_columns=True, warp_tile=(0, 0)) if t.single else options
 
 
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:
