@@ -100,7 +100,9 @@ def _kinds() -> list[tuple[str, list[str]]]:
         sizes = [
             str(x) for o, n in zip(("Ty", "Tx", "Ry", "Rx", "Tk"), numbers) for x in (f"--{o}", n)
         ]
-        single = ["--single-columns"] if name.endswith(SINGLE) else []
+        wide = _numbers(name)[1]
+        rows = ["--warp-tile", f"{H100.warp // wide}x{wide}"]
+        single = ["--single-columns", *rows] if name.endswith(SINGLE) else []
         kinds.append((f"odd {name}", [*sizes, "--pack", "0", *single]))
         if not single:
             kinds.append((f"rows {name}", [*sizes, "--pack", "1"]))

@@ -62,6 +62,13 @@ def _lockstep(options: Options, limits: Limits) -> tuple[int, int]:
     return (0, 0) if options.single_columns else limits.warp_tile
 
 
+def of_single_columns(options: Options, sizes: Mapping[str, int], limits: Limits) -> Options:
+    """The options for tiles of such sizes of which each work-item stores single columns. Which ones
+    run in lockstep is said as a rectangle: tiles were timed so."""
+    wide = min(sizes["Tx"], limits.warp)
+    return replace(options, single_columns=True, warp_tile=(limits.warp // wide, wide))
+
+
 def _copied_ahead(options: Options, limits: Limits, choice: Choice) -> Options:
     """The options, with as many tiles as the recipe has where copies pass the registers, filled in
     vectors where they lie as their arrays do. Of several arrays that are turned, tiles would be
@@ -111,8 +118,8 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     too; registers are walked there and back in `options.serpentine` rows, groups in
     `options.swizzle_groups`; work-items stand in rectangles of `options.warp_tile` and get their
     elements `options.block_cyclic` at a time, those of a vector where nothing is asked, of a row
-    one at a time with `options.single_columns`. With
-    `options.tensor_units`, these compute what is a product of tiles."""
+    one at a time with `options.single_columns`. With `options.tensor_units`, these compute what is
+    a product of tiles."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     buffers = options.stages or 1

@@ -23,7 +23,7 @@ from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.indexed_arrays import in_local_columns
-from loopxform.recipes.latency_hiding import in_registers, wanted
+from loopxform.recipes.latency_hiding import in_registers, of_single_columns, wanted
 from loopxform.recipes.operand_packing import (
     PackedOperands,
     asynchronous,
@@ -148,8 +148,10 @@ def _in_shapes(
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     if when is None:
         return None
-    ways = [(t.sizes, _of_columns(options, t)) for t in found]
-    tilings: list[tuple[Mapping[str, int], Options]] = [*ways]
+    tilings: list[tuple[Mapping[str, int], Options]] = [
+        (t.sizes, of_single_columns(options, t.sizes, limits) if t.single else options)
+        for t in found
+    ]
     if None not in counts.values():
         tilings, when = [(given, options)], ALWAYS
     done = possible(
@@ -176,11 +178,6 @@ def _in_shapes(
         told = of_rows(alone, found, limits)
     derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when, told)])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
-
-
-def _of_columns(options: Options, t: Tiling) -> Options:
-    """The options, with the columns of a tile as it has them."""
-    return replace(options, single_columns=True, warp_tile=(0, 0)) if t.single else options
 
 
 def _by_tensor_units(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> Tiled | None:

@@ -129,7 +129,8 @@ def test_each_shape_has_what_it_is_fastest_with() -> None:
     for steps in single:
         dealt = [s.width for s in steps if isinstance(s, BlockCyclic)]
         assert dealt == ["4", "1"]
-        assert not any(isinstance(s, WarpTile | StoreVectors) for s in steps)
+        assert [s.columns for s in steps if isinstance(s, WarpTile)] in (["16"], ["32"])
+        assert not any(isinstance(s, StoreVectors) for s in steps)
 
 
 @pytest.mark.device
