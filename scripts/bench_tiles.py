@@ -26,15 +26,18 @@ from statistics import geometric_mean
 from loopxform.bench import measure
 from loopxform.cli import main as loopxform
 from loopxform.model.tile_shapes import Shape, quickest
+from loopxform.model.waves import SINGLE
 from loopxform.targets.profile import PROFILES
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 H100 = PROFILES["h100"]
 TILES = {
     "16x16 8x8": 8, "8x16 8x8": 16, "8x16 12x6": 8, "8x16 6x6": 16, "8x16 10x4": 16, "8x16 8x4": 16,
-    "8x16 4x4": 16, "4x16 4x2": 32, "4x16 2x2": 32,
+    "8x16 4x4": 16, "4x16 4x2": 32, "4x16 2x2": 32, "4x32 16x4 single columns": 8,
+    "8x16 8x4 single columns": 16, "8x16 4x4 single columns": 16,
 }  # fmt: skip
-"""Work-items and their elements, and the iterations of a tile (`Tk`)."""
+"""Work-items and their elements, and the iterations of a tile (`Tk`); those of single columns are
+for rows as they are."""
 
 LAUNCH = 5.0
 """Microseconds of a call that does next to nothing, which no tile is to blame for."""
@@ -93,14 +96,16 @@ def _drawn(count: int, seed: int) -> list[Sizes]:
 def _kinds() -> list[tuple[str, list[str]]]:
     kinds = [("auto", ["--against", "cublas"])]
     for name, depth in TILES.items():
-        numbers = [*name.replace(" ", "x").split("x"), depth]
+        numbers = [*_numbers(name), depth]
         sizes = [
             str(x) for o, n in zip(("Ty", "Tx", "Ry", "Rx", "Tk"), numbers) for x in (f"--{o}", n)
         ]
-        kinds += [
-            (f"odd {name}", [*sizes, "--pack", "0"]),
-            (f"rows {name}", [*sizes, "--pack", "1"]),
-        ]
+        wide = _numbers(name)[1]
+        rows = ["--warp-tile", f"{H100.warp // wide}x{wide}"]
+        single = ["--single-columns", *rows] if name.endswith(SINGLE) else []
+        kinds.append((f"odd {name}", [*sizes, "--pack", "0", *single]))
+        if not single:
+            kinds.append((f"rows {name}", [*sizes, "--pack", "1"]))
     return kinds
 
 
@@ -121,8 +126,13 @@ def _fit(args: argparse.Namespace) -> None:
 
 
 def _extent(name: str) -> tuple[int, int]:
-    ty, tx, ry, rx = map(int, name.replace(" ", "x").split("x"))
+    ty, tx, ry, rx = _numbers(name)
     return ty * ry, tx * rx
+
+
+def _numbers(name: str) -> tuple[int, int, int, int]:
+    ty, tx, ry, rx = map(int, name.removesuffix(f" {SINGLE}").replace(" ", "x").split("x"))
+    return ty, tx, ry, rx
 
 
 def _sizes(key: str) -> Sizes:

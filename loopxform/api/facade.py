@@ -276,6 +276,7 @@ class Routine(Shown, SourceRoutine):
         swizzle_groups: int | None = None,
         serpentine: int | None = None,
         block_cyclic: int | None = None,
+        single_columns: bool = False,
         pack: int | None = None,
         specialise: Mapping[str, int] | None = None,
         threshold: Mapping[str, int] | None = None,
@@ -310,6 +311,7 @@ class Routine(Shown, SourceRoutine):
             swizzle_groups: Rows of groups that run together, for the caches.
             serpentine: Rows that every other column of elements is computed backwards in.
             block_cyclic: Neighbouring elements that a work-item has.
+            single_columns: Whether it has single ones of a row: work-items store neighbours.
             pack: Iterations from which on operands are packed.
             specialise: Values of integer arguments that the kernel is for, by name.
             threshold: Numbers that guards of versions compare with, by name.

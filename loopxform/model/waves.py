@@ -34,16 +34,22 @@ numbers, times so many waves, that an int holds (`tile_shapes`)."""
 VECTORS = "vectors"
 """How profiles call tiles that are filled from rows of vectors."""
 
+SINGLE = "single columns"
+"""How profiles call tiles of which work-items get the columns one at a time: where rows are no
+vectors, neighbours store neighbours."""
+
 
 @record
 class Tiling:
     """Sizes, the shape of tiles that they make, the buffers of a tile where it is copied by the
-    device on its own, and by which product of tiles `tensor` units compute it, if any."""
+    device on its own, by which product of tiles `tensor` units compute it, if any, and whether
+    work-items get `single` columns."""
 
     sizes: dict[str, int]
     shape: Shape
     buffers: int = 1
     tensor: str = ""
+    single: bool = False
 
     @property
     def chunk(self) -> int:
@@ -57,12 +63,13 @@ class Tiling:
         group, kept = (f"{self.sizes[y]}x{self.sizes[x]}" for y, x in (("Ty", "Tx"), ("Ry", "Rx")))
         more = f" async {self.buffers}" if self.buffers > 1 else ""
         more += f" tensor {self.tensor}" if self.tensor else ""
+        more += f" {SINGLE}" if self.single else ""
         return f"{group} {kept}{more}" + (f" chunk {self.chunk}" if self.chunk else "")
 
     @property
     def label(self) -> str:
         """`128x64`: iterations of the parallel loops that a tile has."""
-        return "x".join(map(str, self.shape.sizes))
+        return "x".join(map(str, self.shape.sizes)) + (f", {SINGLE}" if self.single else "")
 
 
 def shapes(
@@ -72,9 +79,12 @@ def shapes(
     given: Sizes,
     limits: Limits,
     loops: tuple[str, ...],
+    *,
+    single: bool = False,
 ) -> list[Tiling]:
     """The shapes of tiles along `loops` that a nest may have, the one of `sizes` first; it alone
-    where the recipe has no others, or the user says what tiles are."""
+    where the recipe has no others, or the user says what tiles are. Those of `single` columns are
+    the last, where they are asked for and all were measured: no model knows them apart."""
     found = [Tiling(dict(sizes), _shape(choice, sizes, loops))]
     has_all = {"Ty", "Tx", "Tk", "Ry", "Rx"} <= set(sizes)
     if not choice.has("register tile") or not limits.compute_units or given or not has_all:
@@ -82,13 +92,18 @@ def shapes(
     if sizes["Ty"] * sizes["Tx"] // 2 < limits.costs.least_warps * limits.warp:
         return found
     for changes in limits.smaller_tiles:
-        less = _changed(sizes, factors(changes), limits)
+        alone = changes.endswith(SINGLE)
+        less = _changed(sizes, factors(changes.removesuffix(SINGLE)), limits)
         if less is not None and demand.broken(less, limits):
             less = {**less, "Tk": sizes["Tk"]}
-        if less is None or demand.broken(less, limits) or any(t.sizes == less for t in found):
+        if less is None or demand.broken(less, limits):
             continue
-        found.append(Tiling(less, _shape(choice, less, loops)))
-    return timed(found, limits)
+        if not any((t.sizes, t.single) == (less, alone) for t in found):
+            found.append(Tiling(less, _shape(choice, less, loops), single=alone))
+    rows = [t for t in found if not t.single]
+    others = [t for t in found if t.single]
+    known = single and _measured_scale([*rows, *others], limits) is not None
+    return timed([*rows, *others] if known else rows, limits)
 
 
 def packed_shapes(

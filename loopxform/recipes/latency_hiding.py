@@ -50,9 +50,22 @@ def wanted(options: Options, limits: Limits, choice: Choice) -> Options:
         options,
         vector=limits.vector_width if options.vector is None else options.vector,
         stages=limits.stages if options.stages is None else options.stages,
-        warp_tile=limits.warp_tile if options.warp_tile is None else options.warp_tile,
+        warp_tile=_lockstep(options, limits) if options.warp_tile is None else options.warp_tile,
         pack=packing(limits) if options.pack is None else options.pack,
     )
+
+
+def _lockstep(options: Options, limits: Limits) -> tuple[int, int]:
+    """Which work-items run in lockstep: rows of them where each stores single columns, so that they
+    store as many neighbours as there can be."""
+    return (0, 0) if options.single_columns else limits.warp_tile
+
+
+def of_single_columns(options: Options, sizes: Mapping[str, int], limits: Limits) -> Options:
+    """The options for tiles of such sizes of which each work-item stores single columns. Which ones
+    run in lockstep is said as a rectangle: tiles were timed so."""
+    wide = min(sizes["Tx"], limits.warp)
+    return replace(options, single_columns=True, warp_tile=(limits.warp // wide, wide))
 
 
 def _copied_ahead(options: Options, limits: Limits, choice: Choice) -> Options:
@@ -103,8 +116,9 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     `options.async_copies`, past the registers; with `options.register_pipeline` they are read ahead
     too; registers are walked there and back in `options.serpentine` rows, groups in
     `options.swizzle_groups`; work-items stand in rectangles of `options.warp_tile` and get their
-    elements `options.block_cyclic` at a time, those of a vector where nothing is asked. With
-    `options.tensor_units`, these compute what is a product of tiles."""
+    elements `options.block_cyclic` at a time, those of a vector where nothing is asked, of a row
+    one at a time with `options.single_columns`. With `options.tensor_units`, these compute what is
+    a product of tiles."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     buffers = options.stages or 1
@@ -122,12 +136,14 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
             w.attempt(Serpentine(w.ref(path), str(_rows(w, path, options.serpentine))))
     apart = _at_once(w, nest, width) if options.block_cyclic is None else options.block_cyclic
+    single = dims[-1:] if options.single_columns else []
     one_by_one = options.tensor_units and options.block_cyclic == 1
-    if apart > 1 or one_by_one:
+    if apart > 1 or single or one_by_one:
         w.stage("Elements dealt out in turns")
         for d in (d for d in dims if d.thread and d.item):
             own = apart if options.block_cyclic else gcd(apart, w.sizes[d.dim.kept])
-            if own > 1 or one_by_one:
+            own = 1 if d in single else own
+            if own > 1 or d in single or one_by_one:
                 w.attempt(BlockCyclic(f"{d.thread}*", d.item, str(own)))
     if options.swizzle_groups:
         w.stage("Groups in bands")

@@ -84,9 +84,9 @@ def split_products(
     steps = (*(Assume(condition_text(e)) for e in assumed), step)
     now = nest.of(nest.derivation.titled("Floats as sums of bfloat16").run(steps))
     found, _ = choices(with_guards_inside(now), "register", limits, kept=True, few=False)
-    units = replace(asked, tensor_units=True)
-    for own in (as_multiplied(c, units) for c in found):
-        tile = tensor_tile(own, units)
+    asked = replace(asked, tensor_units=True)
+    for own in (as_multiplied(c, limits, asked) for c in found):
+        tile = tensor_tile(own, limits, asked)
         if tile is not None:
             about = f"each element serves {least} iterations"
             return SplitProducts(now, own, tile, guard, about)

@@ -23,7 +23,7 @@ from loopxform.recipes import fitting
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.indexed_arrays import in_local_columns
-from loopxform.recipes.latency_hiding import in_registers, wanted
+from loopxform.recipes.latency_hiding import in_registers, of_single_columns, wanted
 from loopxform.recipes.operand_packing import (
     PackedOperands,
     asynchronous,
@@ -135,7 +135,7 @@ def _in_shapes(
     options = wanted(asked, limits, choice)
     needs = demand(nest, choice, options.stages or 1)
     sizes, notes = fitting.fitted(choice, needs, limits, given)
-    found = shapes(choice, needs, sizes, given, limits, nest.parallel)
+    found = shapes(choice, needs, sizes, given, limits, nest.parallel, single=True)
     if len(found) == 1:
         return None
     counts = trips(nest)
@@ -149,13 +149,16 @@ def _in_shapes(
     when = when_quickest(alone, [t.shape for t in found], limits.compute_units)
     if when is None:
         return None
-    tilings: list[Mapping[str, int]] = [t.sizes for t in found]
+    tilings: list[tuple[Mapping[str, int], Options]] = [
+        (t.sizes, of_single_columns(options, t.sizes, limits) if t.single else options)
+        for t in found
+    ]
     if None not in counts.values():
-        tilings, when = [given], ALWAYS
+        tilings, when = [(given, options)], ALWAYS
     done = possible(
         lambda: (
             [] if copies is None else _packed(alone, copies, limits, asked),
-            [_mapped(alone, choice, own, limits, options) for own in tilings],
+            [_mapped(alone, choice, own, limits, how) for own, how in tilings],
         ),
         *(TransformError, LimitError, UnsupportedC),
     )

@@ -118,13 +118,14 @@ def variants(
     of_rows: Rows | None = None,
 ) -> list[Draft]:
     """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
-    first for what is left; or `of_rows`, where variants are for rows of vectors. The last variant
-    asks no more than the drafts do."""
+    first for what is left; or `of_rows`, where variants are for rows of vectors, of which there
+    may be fewer. The last variant asks no more than the drafts do."""
     width, out = options.vector or 1, list[Draft]()
     narrow = [_in_32_bits(d) for d in drafts] if options.index == 32 else list(drafts)
-    special = [_of_vectors(d, width, options.pack or 0) for d in narrow] if width > 1 else []
+    aligned = narrow if of_rows is None else narrow[: len(of_rows.vectors)]
+    special = [_of_vectors(d, width, options.pack or 0) for d in aligned] if width > 1 else []
     rows = [d for d in special if d is not None]
-    if rows and len(rows) == len(drafts):
+    if rows and len(rows) == len(special):
         smaller = quickest[min(1, len(narrow) - 1) :]
         told = of_rows or Rows(quickest, [d.cost for d in rows], smaller)
         out += _chosen([replace(d, cost=c) for d, c in zip(rows, told.costs)], told.vectors)
@@ -206,7 +207,7 @@ def sequential_iterations(nest: Nest) -> Expr | None:
 def of_rows(nest: Nest, found: list[Tiling], limits: Limits) -> Rows | None:
     """When each of the shapes is the quickest, by what rows are; None where the host cannot
     tell."""
-    vectors = [t.shape for t in of_vectors(found, limits)]
+    vectors = [t.shape for t in of_vectors([t for t in found if not t.single], limits)]
     others = [t.shape for t in found[1:]]
     aligned = when_quickest(nest, vectors, limits.compute_units)
     smaller = when_quickest(nest, others, limits.compute_units)

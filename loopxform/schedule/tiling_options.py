@@ -202,6 +202,14 @@ OPTIONS: tuple[TilingOption, ...] = (
         former=("cyclic",),
     ),
     TilingOption(
+        "single-columns",
+        FLAG,
+        "block-cyclic distribution of single columns: work-items that are neighbours store "
+        "neighbours, whatever rows begin at",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
         "pack",
         ITERATIONS,
         "operand packing: copy arrays with unaligned rows to padded rows if each element is read "

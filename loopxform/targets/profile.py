@@ -186,9 +186,11 @@ def _times(path: str, key: str, value: object) -> tuple[tuple[str, int, int, int
 
 
 def _changes(path: str, key: str, value: object) -> tuple[str, ...]:
-    """What becomes of the sizes of the largest tile."""
+    """What becomes of the sizes of the largest tile, and of its columns where nobody splits its
+    sums."""
+    pattern = _SMALLER if key in ("smaller_tiles", "program_tiles") else _CHANGE
     if not (
-        isinstance(value, list) and all(isinstance(x, str) and _CHANGE.fullmatch(x) for x in value)
+        isinstance(value, list) and all(isinstance(x, str) and pattern.fullmatch(x) for x in value)
     ):
         raise _wrong(path, f"{key} must say what tile sizes are multiplied by", _CHANGES_EXAMPLE)
     return tuple(value)
@@ -276,9 +278,10 @@ def _copies(path: str, key: str, value: object) -> Copies:
 
 _is_tile = re.compile(
     r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*"
-    r"( vectors| async [2-9]( tensor \d+x\d+x\d+)?| chunk [1-9]\d*)?"
+    r"( vectors| single columns| async [2-9]( tensor \d+x\d+x\d+)?| chunk [1-9]\d*)?"
 ).fullmatch
 _CHANGE = re.compile(r"((T[yxk]|R[yxk]|buffers)\*[1-9]\d?(/[1-9]\d?)?( |$))*")
+_SMALLER = re.compile(f"{_CHANGE.pattern}(single columns)?")
 _SHAPE = re.compile(r"[1-9]\d*x[1-9]\d* [1-9]\d*x[1-9]\d*")
 _TENSOR = re.compile(r"([1-9]\d*x[1-9]\d* ){2}[1-9]\d*x[2-9]( vectors)?")
 _PRODUCT = re.compile(r"([1-9]\d*x){2}[1-9]\d*")

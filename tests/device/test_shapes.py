@@ -20,20 +20,35 @@ from loopxform.runtime.schedule import launched, not_known
 from loopxform.runtime.selection import choose
 from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
-from loopxform.transforms import Dispatch, Pad, RegisterPipeline, Serpentine, Split, Step
+from loopxform.transforms import (
+    BlockCyclic,
+    Dispatch,
+    Pad,
+    RegisterPipeline,
+    Serpentine,
+    Split,
+    Step,
+    StoreVectors,
+    WarpTile,
+)
 from loopxform.verify.compare import compare
 
 SEED = 7
 UNITS = 2
 DEVICE = replace(PROFILES["h100"], compute_units=UNITS)
 TILES = ((128, 128), (64, 128), (96, 96), (48, 96), (80, 64), (64, 64), (16, 32), (8, 32))
-SHAPES, OF_VECTORS = (
-    [
-        Shape(tile, *times, resident=resident)
-        for tile, (_, *times, resident) in zip(TILES, DEVICE.tile_times[first:])
-    ]
-    for first in (0, len(TILES))
-)
+SINGLE = ((64, 128), (64, 64), (32, 64))
+"""Those of single columns, for rows that are no vectors."""
+
+
+def shapes(tiles: tuple[tuple[int, int], ...], first: int) -> list[Shape]:
+    """Tiles with the times of the profile from a row on."""
+    rows = DEVICE.tile_times[first:]
+    return [Shape(t, *times, resident=many) for t, (_, *times, many) in zip(tiles, rows)]
+
+
+OTHERS = shapes(TILES + SINGLE, 0)[1:]
+OF_VECTORS = shapes(TILES, len(TILES + SINGLE))
 OF_EACH = (
     (97, 4, 228),
     (115, 8, 100),
@@ -47,15 +62,18 @@ OF_EACH = (
 """Sizes for which each of the shapes takes the least time where rows are vectors."""
 
 UNEVEN = (
-    (127, 101, 127),
-    (161, 5, 34),
-    (25, 5, 165),
-    (130, 5, 33),
-    (103, 5, 33),
-    (17, 41, 17),
-    (9, 37, 17),
+    (97, 201, 65),
+    (65, 5, 129),
+    (33, 5, 129),
+    (129, 17, 33),
+    (33, 701, 65),
+    (18, 5, 5),
+    (7, 5, 5),
+    (97, 5, 65),
+    (103, 5, 5),
+    (49, 5, 5),
 )
-"""The same for the shapes but the largest where rows are no vectors."""
+"""The same for the others, without the largest, where rows are no vectors."""
 
 
 @cache
@@ -67,9 +85,9 @@ def plan(name: str, pack: int | None = 0) -> Plan:
 
 
 def test_the_sizes_are_of_each_shape() -> None:
-    for shapes, sizes in ((OF_VECTORS, OF_EACH), (SHAPES[1:], UNEVEN)):
-        best = [quickest(shapes, [m, n], UNITS, u) for m, u, n in sizes]
-        assert best == list(range(len(shapes)))
+    for tiles, sizes in ((OF_VECTORS, OF_EACH), (OTHERS, UNEVEN)):
+        best = [quickest(tiles, [m, n], UNITS, u) for m, u, n in sizes]
+        assert best == list(range(len(tiles)))
 
 
 def test_which_shape_is_launched() -> None:
@@ -80,13 +98,11 @@ def test_which_shape_is_launched() -> None:
         ((number, _),) = launched(p, {"M": m, "U": u, "N": n}, not_known)
         counts = p.kernels[number].groups({"M": m, "N": n})[:2]
         rows = u % 4 == 0 and n % 4 == 0
-        last = len(TILES) - 1
-        if rows:
-            best = quickest(OF_VECTORS, [m, n], UNITS, u)
-        else:
-            best = 1 + quickest(SHAPES[1:], [m, n], UNITS, u)
-        assert number == (last - best if rows else 2 * last + 1 - best), (m, u, n)
-        down, across = TILES[best]
+        tiles = OF_VECTORS if rows else OTHERS
+        best = quickest(tiles, [m, n], UNITS, u)
+        before = len(tiles) if rows else len(OF_VECTORS) + len(tiles)
+        assert number == before - 1 - best, (m, u, n)
+        down, across = tiles[best].sizes
         assert counts == (-(-n // across), -(-m // down)), (m, u, n)
 
 
@@ -98,7 +114,9 @@ def test_each_shape_has_what_it_is_fastest_with() -> None:
         for r in tile(program("mm"), {}, limits=DEVICE, options=Options(pack=0)).derivation.records
         if isinstance(r.step, Dispatch)
     )
-    of = {v.label.partition(",")[0]: v.steps for v in dispatch.variants}
+    labels = {v.label: v.steps for v in dispatch.variants}
+    single = [steps for label, steps in labels.items() if label.endswith("single columns")]
+    of = {label.partition(",")[0]: s for label, s in labels.items() if s not in single}
     shapes = ["x".join(map(str, tile)) for tile in TILES]
     rows = [next(s.rows for s in of[x] if isinstance(s, Serpentine)) for x in shapes]
     assert "".join(rows) == "88422822"
@@ -109,6 +127,23 @@ def test_each_shape_has_what_it_is_fastest_with() -> None:
     assert having(RegisterPipeline) == shapes[1:-2]
     assert having(Split) == shapes[:1]
     assert having(Pad) == shapes[1:]
+    assert len(single) == len(SINGLE)
+    for steps in single:
+        dealt = [s.width for s in steps if isinstance(s, BlockCyclic)]
+        assert dealt == ["4", "1"]
+        assert [s.columns for s in steps if isinstance(s, WarpTile)] in (["16"], ["32"])
+        assert not any(isinstance(s, StoreVectors) for s in steps)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["mm", "gemm"])
+def test_single_columns_compute_what_the_c_does(name: str) -> None:
+    options = Options(pack=0, single_columns=True)
+    sizes = {"Ty": 2, "Tx": 8, "Tk": 4, "Ry": 4, "Rx": 4}
+    done = tile(program(name), sizes, limits=DEVICE, options=options)
+    compiled = CompiledKernel(emit.kernel(done.derivation, fp=SEPARATE), choose())
+    for size in ((9, 7, 37), (8, 4, 32), (17, 1, 3)):
+        check_kernel(compiled, name, sizes_of(name, *size), SEED)
 
 
 @pytest.mark.slow

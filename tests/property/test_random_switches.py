@@ -29,6 +29,7 @@ RUNS = ({"n": 19, "m": 13, "p": 3}, {"n": 8, "m": 4, "p": 3}, {"n": 5, "m": 16, 
 RECIPES: tuple[Recipe | None, ...] = (None, "register", "register", "register", "one-sided")
 MARKS = {
     "dealt": "block-cyclic ",
+    "single": "block-cyclic .* 1$",
     "back": "serpentine ",
     "ahead": "pipeline ",
     "read": "register-pipeline ",
@@ -89,6 +90,7 @@ def switches(rng: random.Random) -> Options:
         stages=rng.choice((1, 2, 2, 3)),
         serpentine=rng.choice((0, 1, 2, 2)),
         block_cyclic=rng.choice((None, None, None, 1, 2)),
+        single_columns=rng.random() < 0.3,
     )
 
 

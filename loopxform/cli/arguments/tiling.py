@@ -18,7 +18,13 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "partial tiles": ("pad", "no-pad", "separate-full-tiles"),
     "reductions and floating point": ("Rk", "reassociate"),
     "layout of data": ("relayout", "pack", "vector", "index"),
-    "order of work": ("block-cyclic", "serpentine", "swizzle-groups", "warp-tile"),
+    "order of work": (
+        "block-cyclic",
+        "single-columns",
+        "serpentine",
+        "swizzle-groups",
+        "warp-tile",
+    ),
     "latency": (
         *("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
         *("tensor-units", "no-tensor-units", "bfloat-parts"),
