@@ -159,6 +159,7 @@ class Costs:
     stream_groups: int = 4
     stencil_bandwidth: float = 0.6
     unit_local_bytes: int = 0
+    cache_bytes: int = 0
     unit_registers: int = 65536
 
 
