@@ -34,16 +34,23 @@ from loopxform.transforms.overlapped.streaming import Stream, Version
 from loopxform.transforms.overlapped.templates import Template
 
 ITEMS: dict[int, tuple[tuple[int, ...], ...]] = {
-    2: ((64,), (128,), (256,), (512,)),
+    2: ((128,), (256,), (512,)),
     3: ((8, 32), (16, 32), (32, 32), (8, 64), (16, 64)),
 }
 """Work-items that are tried, by the dimensions of tiles."""
 
+FEWER_ITEMS = {2: ((64,),)}
+"""And for stages of a pipeline, of which a row has fewer operations."""
+
 ELEMENTS_OF_ITEM = (1, 2, 4)
 """Elements of a work-item that are tried."""
 
-ROWS = (8, 16, 32, 64, 128, 256)
+ROWS = (32, 64, 128, 256)
 """Rows of a tile that are tried."""
+
+FEWER_ROWS = (8, 16)
+"""And for stages of a pipeline whose arrays the cache does not hold as a whole: what groups work on
+at a time may fit then."""
 
 FUSED = 0.55
 """What is left of an operation where compilers fuse multiplications and additions."""
@@ -79,7 +86,7 @@ CACHED_READ = 8.5
 UNIT_ITEMS = 2048
 """Work-items of a unit at most."""
 
-AT_BARRIERS = 0.55
+AT_BARRIERS = 0.5
 """How much of the time of a row a group waits for its last work-item: with n groups on a unit, an
 n-th of that is lost."""
 
@@ -155,8 +162,18 @@ class Resident:
 
 def tiles(rank: int) -> Iterator[Tile]:
     """Those that are tried, by the dimensions of a tile."""
-    for rows, items, elements in product(ROWS, ITEMS.get(rank, ()), ELEMENTS_OF_ITEM):
-        yield Tile(rows, items, elements)
+    return _product(ROWS, ITEMS.get(rank, ()))
+
+
+def pipeline_tiles(rank: int, *, fewer_rows: bool) -> Iterator[Tile]:
+    """Those that are tried for stages of a pipeline."""
+    rows = (*FEWER_ROWS, *ROWS) if fewer_rows else ROWS
+    return _product(rows, (*FEWER_ITEMS.get(rank, ()), *ITEMS.get(rank, ())))
+
+
+def _product(rows: Iterable[int], items: Iterable[tuple[int, ...]]) -> Iterator[Tile]:
+    for n, every, elements in product(rows, items, ELEMENTS_OF_ITEM):
+        yield Tile(n, every, elements)
 
 
 class StreamModel:
@@ -203,6 +220,10 @@ class StreamModel:
         time = sum(self._of_waves(x, n) for n in waves) / len(waves)
         moved = self._bytes(x.overlap)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
+
+    def fits_cache(self, elements: float) -> bool:
+        """Whether the cache holds images of so many elements as a whole."""
+        return self._bytes(1) * elements <= self.limits.costs.cache_bytes
 
     def _of_waves(self, x: Resident, waves: float) -> float:
         """The time of an element of a pipeline; fewer groups than units can run wait longer."""
