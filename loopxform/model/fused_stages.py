@@ -191,7 +191,7 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     model = StreamModel(group.flow, group.templates, group.stored, run.types, run.limits)
     of_all = max(map(elements, group.templates))
     again = any((*group.stream.low, *group.stream.high))
-    fewer = not model.fits_cache(of_all)
+    fewer = model.exceeds_cache(of_all)
     tried = pipeline_tiles(group.stream.rank, fewer_rows=fewer) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
     image = of_all if asked is None else float(IMAGE)

@@ -10,14 +10,14 @@ Stages of a pipeline have few operations for a row, so that its barriers and its
 group waits at the former, which is hidden by others of the same unit, and the latter overlap in
 part with all else. What tiles read that others read too comes from the cache, as long as that holds
 what all groups that run work on (`Costs.cache_bytes`); otherwise memory is slower besides, as it
-serves rows far apart. 39 tiles of blur3, Harris corners and an unsharp mask took 6 % more or less.
+serves rows far apart. 33 tiles of blur3, Harris corners and an unsharp mask took 6 % more or less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from math import hypot, prod
+from math import hypot, pow, prod
 
 from loopxform.ir.nodes import Bin, Call, Const, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
@@ -49,8 +49,8 @@ ROWS = (32, 64, 128, 256)
 """Rows of a tile that are tried."""
 
 FEWER_ROWS = (8, 16)
-"""And for stages of a pipeline whose arrays the cache does not hold as a whole: what groups work on
-at a time may fit then."""
+"""And for stages of a pipeline that are larger than the cache: then it may hold what groups work on
+at a time."""
 
 FUSED = 0.55
 """What is left of an operation where compilers fuse multiplications and additions."""
@@ -221,9 +221,9 @@ class StreamModel:
         moved = self._bytes(x.overlap)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
 
-    def fits_cache(self, elements: float) -> bool:
-        """Whether the cache holds images of so many elements as a whole."""
-        return self._bytes(1) * elements <= self.limits.costs.cache_bytes
+    def exceeds_cache(self, elements: float) -> bool:
+        """Whether images of so many elements are larger than the cache, if that is known."""
+        return 0 < self.limits.costs.cache_bytes < self._bytes(1) * elements
 
     def _of_waves(self, x: Resident, waves: float) -> float:
         """The time of an element of a pipeline; fewer groups than units can run wait longer."""
@@ -232,8 +232,8 @@ class StreamModel:
         cached = work <= self.limits.costs.cache_bytes * IN_CACHE
         moved = once if cached else self._bytes(x.overlap) * FAR_APART
         row = hypot(x.row, x.wait * SHORT_WAIT / here) * (1 + AT_BARRIERS / (x.groups * here))
-        both = (row * x.overlap) ** TOGETHER + self._transfer(moved) ** TOGETHER
-        return both ** (1 / TOGETHER) * (1 + LAST_OF_PIPELINE / waves)
+        both = pow(row * x.overlap, TOGETHER) + pow(self._transfer(moved), TOGETHER)
+        return pow(both, 1 / TOGETHER) * (1 + LAST_OF_PIPELINE / waves)
 
     def _resident(self, tile: Tile) -> Resident | None:
         costs, items = self.limits.costs, prod(tile.items)

@@ -77,8 +77,8 @@ def helpers(text: str, *, approximate: bool) -> Iterator[str]:
 
 def quotient(x: str, divisor: float) -> str:
     """A float over a constant; "" where a compiler needs no division, or this is not exact."""
-    if parts := integer_constants(divisor):
-        return f"{BY_INTEGER}({', '.join((x, *parts))})"
+    if whole := integer_constants(divisor):
+        return f"{BY_INTEGER}({', '.join((x, *whole))})"
     if parts := constants(divisor):
         return f"{QUOTIENT}({', '.join((x, *parts))})"
     return ""
