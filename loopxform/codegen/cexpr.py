@@ -303,8 +303,7 @@ def _by_constant(left: Expr, right: Expr, d: Dialect) -> str:
         return ""
     if common(d.type_of(left), d.type_of(right)) != FLOAT:
         return ""
-    parts = quotients.constants(float(right.value))
-    return f"{quotients.QUOTIENT}({', '.join((expr(left, d), *parts))})" if parts else ""
+    return quotients.quotient(expr(left, d), float(right.value))
 
 
 def _by_root(e: Bin, d: Dialect) -> str:

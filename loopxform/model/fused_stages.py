@@ -19,7 +19,7 @@ from loopxform.ir.visit import Path
 from loopxform.model.blocks import BlockModel, BlockTile, block_tiles, elements, untiled
 from loopxform.model.cost import start_work
 from loopxform.model.predicted import NOTHING, Predicted
-from loopxform.model.streams import IMAGE, StreamModel, Tile, tiles
+from loopxform.model.streams import IMAGE, StreamModel, Tile, pipeline_tiles
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.fuse_stages import Group
@@ -191,7 +191,8 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     model = StreamModel(group.flow, group.templates, group.stored, run.types, run.limits)
     of_all = max(map(elements, group.templates))
     again = any((*group.stream.low, *group.stream.high))
-    tried = tiles(group.stream.rank) if asked is None else asked
+    fewer = model.exceeds_cache(of_all)
+    tried = pipeline_tiles(group.stream.rank, fewer_rows=fewer) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
     image = of_all if asked is None else float(IMAGE)
     known = ((model.in_pipeline(x, image), x) for x in worth)

@@ -8,14 +8,16 @@ of the sum of their squares was within a sixth of what an H100 took for 60 kerne
 
 Stages of a pipeline have few operations for a row, so that its barriers and its bytes count too: a
 group waits at the former, which is hidden by others of the same unit, and the latter overlap in
-part with all else. 70 tiles of blur3, Harris corners and an unsharp mask took a sixth more or less.
+part with all else. What tiles read that others read too comes from the cache, as long as that holds
+what all groups that run work on (`Costs.cache_bytes`); otherwise memory is slower besides, as it
+serves rows far apart. 33 tiles of blur3, Harris corners and an unsharp mask took 6 % more or less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from math import hypot, prod
+from math import hypot, pow, prod
 
 from loopxform.ir.nodes import Bin, Call, Const, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
@@ -37,11 +39,18 @@ ITEMS: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 """Work-items that are tried, by the dimensions of tiles."""
 
+FEWER_ITEMS = {2: ((64,),)}
+"""And for stages of a pipeline, of which a row has fewer operations."""
+
 ELEMENTS_OF_ITEM = (1, 2, 4)
 """Elements of a work-item that are tried."""
 
 ROWS = (32, 64, 128, 256)
 """Rows of a tile that are tried."""
+
+FEWER_ROWS = (8, 16)
+"""And for stages of a pipeline that are larger than the cache: then it may hold what groups work on
+at a time."""
 
 FUSED = 0.55
 """What is left of an operation where compilers fuse multiplications and additions."""
@@ -61,7 +70,7 @@ FEW_PLANES = 16
 LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
 
-LAST_OF_PIPELINE = 0.1
+LAST_OF_PIPELINE = 0.2
 """The same for a pipeline: groups that have a unit for themselves are quicker."""
 
 STRIDED = 0.3
@@ -77,16 +86,25 @@ CACHED_READ = 8.5
 UNIT_ITEMS = 2048
 """Work-items of a unit at most."""
 
-AT_BARRIERS = 0.4
+AT_BARRIERS = 0.5
 """How much of the time of a row a group waits for its last work-item: with n groups on a unit, an
 n-th of that is lost."""
 
-SHORT_WAIT = 1 / 3
+SHORT_WAIT = 1 / 6
 """Of `Costs.row_wait`, what stages of a pipeline wait for a row: all that is read is on its way so
 many iterations before, not only what a step of time left."""
 
-PIPELINE = 1.2
+PIPELINE = 1.35
 """How many times as long as that the pipelines took."""
+
+TOGETHER = 3
+"""How well bytes and instructions of pipelines overlap: this root of the sum of such powers."""
+
+IN_CACHE = 0.8
+"""Of the bytes of a cache, those that hold what groups work on."""
+
+FAR_APART = 1.07
+"""How many times as long memory takes where groups work on more than the cache holds."""
 
 BESIDES = 32
 """Registers for addresses, coordinates and bounds."""
@@ -131,20 +149,31 @@ class Tile:
 @record
 class Resident:
     """The `groups` of a tile that a unit runs at a time; of an element, the time of its `row` and
-    that of the `wait` for the next one, how many times it is computed (`overlap`), and how many
-    `waves` of groups there are."""
+    that of the `wait` for the next one, which is `strided` times as long where rows were not read
+    ahead, how many times it is computed (`overlap`), and how many `waves` of groups there are."""
 
     groups: int
     row: float
     wait: float
+    strided: float
     overlap: float
     waves: float
 
 
 def tiles(rank: int) -> Iterator[Tile]:
     """Those that are tried, by the dimensions of a tile."""
-    for rows, items, elements in product(ROWS, ITEMS.get(rank, ()), ELEMENTS_OF_ITEM):
-        yield Tile(rows, items, elements)
+    return _product(ROWS, ITEMS.get(rank, ()))
+
+
+def pipeline_tiles(rank: int, *, fewer_rows: bool) -> Iterator[Tile]:
+    """Those that are tried for stages of a pipeline."""
+    rows = (*FEWER_ROWS, *ROWS) if fewer_rows else ROWS
+    return _product(rows, (*FEWER_ITEMS.get(rank, ()), *ITEMS.get(rank, ())))
+
+
+def _product(rows: Iterable[int], items: Iterable[tuple[int, ...]]) -> Iterator[Tile]:
+    for n, every, elements in product(rows, items, ELEMENTS_OF_ITEM):
+        yield Tile(n, every, elements)
 
 
 class StreamModel:
@@ -176,7 +205,7 @@ class StreamModel:
         x = self._resident(tile)
         if x is None:
             return None
-        row, moved = hypot(x.row, x.wait), self._bytes(x.overlap)
+        row, moved = hypot(x.row, x.wait * x.strided), self._bytes(x.overlap)
         time = max(row * x.overlap, self._transfer(moved)) * (1 + LAST_WAVE / x.waves)
         return Predicted(time, moved, x.overlap * self._stages, self._stages)
 
@@ -186,17 +215,25 @@ class StreamModel:
         x = self._resident(tile)
         if x is None:
             return None
-        moved = self._bytes(x.overlap)
         image = min(float(IMAGE), elements) * FEW_PLANES**self.flow.batch
         waves = [x.waves * n / ELEMENTS for n in (image, LARGER * image)]
-        time = sum(self._of_waves(x, n, moved) for n in waves) / len(waves)
+        time = sum(self._of_waves(x, n) for n in waves) / len(waves)
+        moved = self._bytes(x.overlap)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
 
-    def _of_waves(self, x: Resident, waves: float, moved: float) -> float:
+    def exceeds_cache(self, elements: float) -> bool:
+        """Whether images of so many elements are larger than the cache, if that is known."""
+        return 0 < self.limits.costs.cache_bytes < self._bytes(1) * elements
+
+    def _of_waves(self, x: Resident, waves: float) -> float:
         """The time of an element of a pipeline; fewer groups than units can run wait longer."""
-        here = min(1.0, waves)
+        here, once = min(1.0, waves), self._bytes(1)
+        work = once * here * ELEMENTS / x.waves
+        cached = work <= self.limits.costs.cache_bytes * IN_CACHE
+        moved = once if cached else self._bytes(x.overlap) * FAR_APART
         row = hypot(x.row, x.wait * SHORT_WAIT / here) * (1 + AT_BARRIERS / (x.groups * here))
-        return hypot(row * x.overlap, self._transfer(moved)) * (1 + LAST_OF_PIPELINE / waves)
+        both = pow(row * x.overlap, TOGETHER) + pow(self._transfer(moved), TOGETHER)
+        return pow(both, 1 / TOGETHER) * (1 + LAST_OF_PIPELINE / waves)
 
     def _resident(self, tile: Tile) -> Resident | None:
         costs, items = self.limits.costs, prod(tile.items)
@@ -211,12 +248,13 @@ class StreamModel:
         if words > most * CERTAIN or local > self.limits.local_bytes:
             return None
         groups = min(costs.unit_registers // (words * items), max(1, UNIT_ITEMS // items))
-        spread = (1 + STRIDED * (tile.elements - 1)) if flow.rank == 2 else PLANES
+        strided = (1 + STRIDED * (tile.elements - 1)) if flow.rank == 2 else 1.0
+        spread = 1 if flow.rank == 2 else PLANES
         wait = costs.row_wait * spread / (groups * prod(widths))
         overlap = prod(widths) / prod(valid) * (tile.rows + flow.low[0] + flow.delay) / tile.rows
         stored = prod(valid) * tile.rows
         waves = ELEMENTS / (stored * groups * (self.limits.compute_units or costs.units))
-        return Resident(groups, self._row(flow, tile.elements), wait, overlap, waves)
+        return Resident(groups, self._row(flow, tile.elements), wait, strided, overlap, waves)
 
     def _transfer(self, moved: float) -> float:
         """The time in which memory moves so many bytes."""

@@ -81,11 +81,11 @@ class Costs:
     be the first of its equals is found in chunks of `extremum_terms`, an odd number, as for running
     values.
     A unit has `unit_registers` of 32 bits, and `unit_local_bytes` of local memory for all of its
-    groups (0: not known). A row of a tile in time costs a work-item `row`
-    multiply-adds whatever it computes, each word that it shares through local memory `shared_word`;
-    a unit that waits for the next row of one element could do `row_wait` (an H100: 940 ns); a
-    stencil on its own is computed a row at a time where each unit has `stream_groups` tiles;
-    stencils that are not tiled get `stencil_bandwidth` of that of the memory.
+    groups, all units a cache of `cache_bytes` (0: not known). A row of a tile in time costs a
+    work-item `row` multiply-adds whatever it computes, each word that it shares through local
+    memory `shared_word`; a unit that waits for the next row of one element could do `row_wait` (an
+    H100: 940 ns); a stencil on its own is computed a row at a time where each unit has
+    `stream_groups` tiles; stencils that are not tiled get `stencil_bandwidth` of the memory's.
     One group of `step_items` work-items runs a loop of the host around nests where none of these
     has more than `step_iterations` iterations (0: never): it reaches a barrier sooner than the host
     launches a kernel. Where all of its work-items repeat loops in order, these are no more than
@@ -161,6 +161,7 @@ class Costs:
     stream_groups: int = 4
     stencil_bandwidth: float = 0.6
     unit_local_bytes: int = 0
+    cache_bytes: int = 0
     unit_registers: int = 65536
 
 

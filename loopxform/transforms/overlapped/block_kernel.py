@@ -29,7 +29,7 @@ from loopxform.transforms.overlapped.block_places import (
     of_type,
     scaled,
 )
-from loopxform.transforms.overlapped.block_regions import Region
+from loopxform.transforms.overlapped.block_regions import Region, group_order
 from loopxform.transforms.overlapped.block_stages import Along, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
 from loopxform.transforms.overlapped.kernel_parts import CoordinateLoops, Names
@@ -66,9 +66,9 @@ class BlockKernel(CoordinateLoops):
         self._tile = [self.names.new(f"{axis}_b") for axis in axes]
         self._item = self.names.new("item")
         body = self._group()
-        for d in reversed(range(rank)):
+        for n, d in enumerate(reversed(group_order(self.regions, self.sizes))):
             lo, hi = self._cover(d)
-            level = Level("grid", min(2, rank - 1 - d))
+            level = Level("grid", min(2, n))
             body = (self._loop(self._tile[d], lo, hi, self.sizes[d], body, level),)
         (nest,) = body
         assert isinstance(nest, For)

@@ -16,6 +16,7 @@ from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
 from loopxform.ir.types import HALF, Scalar
 from loopxform.ir.typing import symbols
+from loopxform.ir.visit import loads, names
 from loopxform.records import record
 from loopxform.transforms.overlapped.block_stages import BlockRead, Ends, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
@@ -283,3 +284,24 @@ def _unbounded(r: Region, e: int) -> NotStages:
     remedy = "read them at distances that are numbers, scaled or clamped, or have a number of them"
     loc = (unknown or r.uses)[0].piece.template.loc
     return NotStages(f"{text} is not bounded", loc, remedy)
+
+
+def group_order(every: Sequence[Region], sizes: tuple[int, ...]) -> list[int]:
+    """The dimensions of tiles, those first along which groups that follow one another are apart
+    most. They are last along planes, where some array is read that has none: groups beside one
+    another then find in the cache what they all read."""
+    order, fields = [*range(len(sizes))], {r.field for r in every}
+    if len(order) > 3:
+        return order
+    common = {axis for r in every for p in r.pieces for axis in _in_common(r, p, fields)}
+    return sorted(order, key=lambda d: d in common and sizes[d] == 1)
+
+
+def _in_common(r: Region, p: Piece, fields: set[Field]) -> Iterator[int]:
+    """The axes along which all elements read the same ones of some array in memory."""
+    axes = [(s.axis, a.var) for s, a in zip(r.spans, p.along) if a.var and s.axis is not None]
+    inside = {x.load for x in p.reads if x.field in fields}
+    for x in (x for e in p.template.values for x in loads(e) if x not in inside):
+        used = {n for e in x.index for n in names(e)}
+        if any(var in used for _, var in axes):
+            yield from (axis for axis, var in axes if var not in used)

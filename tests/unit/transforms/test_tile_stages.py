@@ -10,7 +10,7 @@ import pytest
 from conftest import Golden
 from deriving import assert_step, c, derived, refusal
 
-from loopxform.ir.nodes import If
+from loopxform.ir.nodes import For, If
 from loopxform.ir.visit import replace_at, walk
 from loopxform.verify.check_run import arguments
 from loopxform.verify.interp import Program
@@ -236,3 +236,26 @@ def test_tiles_in_the_middle_answer_once(h: int, w: int, middle: int, edges: int
     whole, without_middle, without_edges = results
     assert np.array_equal(whole, without_middle) is not bool(middle)
     assert np.array_equal(whole, without_edges) is not bool(edges)
+
+
+PLANES = (
+    "for (int p = 0; p < 4; p++) for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)"
+    " t[p][y][x] = a[p][y][x] * a[{0}][y][x];",
+    "for (int q = 0; q < 4; q++) for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)"
+    " b[q][i][j] = t[q][i][j] + t[q][i < h - 1 ? i + 1 : h - 1][j];",
+)
+
+
+@pytest.mark.parametrize(
+    ("plane", "tile", "order"), [("3", "1", "yxz"), ("p", "1", "zyx"), ("3", "2", "zyx")]
+)
+def test_groups_that_read_the_same_plane_are_neighbours(plane: str, tile: str, order: str) -> None:
+    """The innermost loop over groups is the one along planes, where they share one."""
+    arguments, own = (x.replace("[h]", "[4][h]") for x in (PLAIN, "float t[h][w];"))
+    text = image(PLANES[0].format(plane), PLANES[1], arguments=arguments, own=own)
+    step = f"tile-stages p,q {tile},4,8 16"
+    assert_step(text, step)
+    loops = [s for _, s in walk(derived(text, step).function.body) if isinstance(s, For)]
+    grid = [x for x in loops if x.level is not None and x.level.kind == "grid"]
+    assert [x.var[0] for x in grid] == list(order)
+    assert [x.level.dimension for x in grid if x.level is not None] == [2, 1, 0]
