@@ -360,7 +360,7 @@ def _copying(found: Contraction, done: Tiled, product: Tiling, limits: Limits) -
 def _tilings(done: Tiled, limits: Limits, options: Options) -> list[Tiling]:
     """The shapes of tiles of a nest, the largest first."""
     choice = done.choice
-    units = multiplied(done.nest, choice, options)
+    units = multiplied(done.nest, choice, limits, options)
     if units is not None and is_tensorised(done.derivation):
         needs = demand(done.nest, choice, moved=True)
         return tensor_shapes(choice, needs, limits, done.nest.parallel, units.name, rows=False)

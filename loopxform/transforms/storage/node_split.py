@@ -157,7 +157,7 @@ class NodeSplit(Step):
         decl = Decl(copy, kind, tuple(map(positive, found.upper)), Space.GLOBAL, origin=origin)
         label = f"copy_{copy}"
         move = Assign(Load(copy, place), Load(self.array, place), label=label, origin=origin)
-        nest: Stmt = copy_nest(fn, move, variables, found.upper)
+        nest: Stmt = copy_nest(fn, (move,), variables, found.upper)
         split = _reading(site.loop, self.array, lambda e: _of(e, copy) if e.index in old else e)
         made = replace_at(fn, site.path, (nest, split))
         left = [c for c in touched(found) if not always(made, (*site.path, *(0,) * len(place)), c)]

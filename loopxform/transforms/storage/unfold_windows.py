@@ -227,7 +227,7 @@ class UnfoldWindows(Step):
         source, label = (to, f"copy_{self.array}") if back else (of, f"copy_{target}")
         move = Assign(of if back else to, source, label=label, origin=origin)
         ends = tuple(x.hi for x in loops)
-        nest = copy_nest(fn, move, tuple(v.name for v in own.values()), ends)
+        nest = copy_nest(fn, (move,), tuple(v.name for v in own.values()), ends)
         when: list[Expr] = [Bin(">=", x.hi, Const(1)) for x in found.others]
         return If(conjunction(when), (nest,), origin=origin) if when else nest
 
