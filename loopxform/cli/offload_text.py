@@ -125,6 +125,7 @@ def _part(
     loops = f"loop{'s' if len(names) > 1 else ''} {', '.join(names)}"
     others = "loop on data" if part.kind == "host" else "statements"
     what = (users.copying_at(part.loc) or loops) if part.loops else others
+    what = f"copy of {users.of(part.copied)}" if part.copied else what
     if part.kind == "host":
         yield f"  {place:<9} {what:<18} on the host, in order"
     else:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from loopxform.analysis.deps import dependences
 from loopxform.analysis.verdict import judge
-from loopxform.ir.nodes import Decl, For, Function
+from loopxform.ir.nodes import Assign, Decl, For, Function, Load
 from loopxform.ir.visit import declared, loads, loops_around, resolve, stmt_exprs, walk
 from loopxform.offload.array_expansion import lacks_room
 from loopxform.offload.program_state import PARALLEL, Program
@@ -39,9 +39,21 @@ def from_copies(program: Program, s: For, in_order: Callable[[], bool]) -> bool:
     if not in_order() and not all(_is_reused(w.fn, s.var, d) for d in copies):
         return False
     program.derivation = w.derivation
-    names = " and ".join(sorted({d.name for d in copies}))
-    program.widened[s.var] = f"what later iterations overwrite is read from a copy ({names})"
+    copied = {v: array for d in copies for v, array in _copying(w.fn, d).items()}
+    program.copied |= copied
+    names = " and ".join(sorted(copied.values()))
+    program.widened[s.var] = f"what later iterations overwrite is read from a copy of {names}"
     return True
+
+
+def _copying(fn: Function, copy: Decl) -> dict[str, str]:
+    """The outermost loop that fills a copy, and the array that it copies."""
+    return {
+        loops_around(fn, path)[-len(copy.shape)].var: s.value.array
+        for path, s in walk(fn.body)
+        if isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array == copy.name
+        if isinstance(s.value, Load)
+    }
 
 
 def _is_reused(fn: Function, var: str, copy: Decl) -> bool:

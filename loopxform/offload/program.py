@@ -222,7 +222,8 @@ def _map(program: Program, given: Wish, limits: Limits, asked: Wishes) -> None:
         others = also(program.fused[var]) if program.fused.get(var) else ""
         said = (program.notes.get(var), program.partial.get(var), program.widened.get(var))
         why = "; ".join(x for x in (others, *said, done.reason) if x)
-        program.parts.append(Part(var, loc, nest.parallel, "kernel", why, done))
+        copied = program.copied.get(var, "")
+        program.parts.append(Part(var, loc, nest.parallel, "kernel", why, done, copied=copied))
     for name in program.singles:
         if _in_one_group(program, name, given, limits, asked):
             continue

@@ -40,8 +40,8 @@ Place: TypeAlias = tuple[int, ...]
 class Part:
     """What became of one part of the function: its loops, where it begins, what runs it, and
     why. `loop` is a loop of the mapped program that tells where the part stands there; `choice`
-    are the tiles that it may have by an option, `lines` where its nests are, if there are
-    several."""
+    are the tiles that it may have by an option, `lines` where its nests are, if there are several;
+    `copied` is the array of which it makes a copy that other parts read."""
 
     loop: str
     loc: Loc | None
@@ -52,6 +52,7 @@ class Part:
     about: str = ""
     choice: TileChoice | None = None
     lines: tuple[int, ...] = ()
+    copied: str = ""
 
     def __repr__(self) -> str:
         return f"<Part {self.loc or self.loop}: {self.kind}>"
@@ -64,8 +65,8 @@ class Program:
     one group; `why` says so, `hints` what would change it. `partial` are nests of partial results,
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
     what they count, `fused` of nests in which lines the user wrote others that are parts of them,
-    `notes` what else, `widened` of loops which arrays their iterations have copies of; `pipelines`
-    are the plans of neighbouring nests, `sought` says what loops look for that reduce to scalars
+    `notes` what else, `widened` of loops which arrays their iterations have copies of, `copied`
+    which array they copy; `pipelines` are the plans of neighbouring nests, `sought` says what loops look for that reduce to scalars
     that the user did not write, `searches` what others do that stop at the first hit, and why. The
     loop that is `alone` has versions as a whole; `groups` are the loops over the groups of kernels
     that run loops of the host. `costs` are those of the device, `limits` the
@@ -89,6 +90,7 @@ class Program:
     fused: dict[str, tuple[int, ...]] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     widened: dict[str, str] = field(default_factory=dict)
+    copied: dict[str, str] = field(default_factory=dict)
     sought: dict[str, str] = field(default_factory=dict)
     searches: dict[Loc, str] = field(default_factory=dict)
     pipelines: list[PipelinePlan] = field(default_factory=list)

@@ -50,7 +50,8 @@ def offloaded(name: str) -> OffloadedRoutine:
 @pytest.mark.parametrize("name", CASES)
 def test_as_the_c_program(name: str) -> None:
     routine = offloaded(name)
-    assert any("from a copy (a_old)" in p.why for p in routine.parts), routine.parts
+    assert any("from a copy of a" in p.why for p in routine.parts), routine.parts
+    assert [p.copied for p in routine.parts if p.copied] == ["a"]
     assert_runs_agree(
         emit.kernel(routine.derivation, fp=SEPARATE), CSource(text=text(name)), SIZES, 3
     )
