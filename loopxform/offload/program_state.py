@@ -66,12 +66,12 @@ class Program:
     `reducing` the loops whose iterations a group can share; `fronts` says of loops over wave fronts
     what they count, `fused` of nests in which lines the user wrote others that are parts of them,
     `notes` what else, `widened` of loops which arrays their iterations have copies of, `copied`
-    which array they copy; `pipelines` are the plans of neighbouring nests, `sought` says what loops look for that reduce to scalars
-    that the user did not write, `searches` what others do that stop at the first hit, and why. The
-    loop that is `alone` has versions as a whole; `groups` are the loops over the groups of kernels
-    that run loops of the host. `costs` are those of the device, `limits` the
-    device where it matters to the program as a whole, `fp` is what is permitted of floating point
-    where the source says nothing."""
+    which array they copy; `pipelines` are the plans of neighbouring nests, `sought` says what loops
+    look for that reduce to scalars that the user did not write, `searches` what others do that stop
+    at the first hit, and why. The loop that is `alone` has versions as a whole; `groups` are the
+    loops over the groups of kernels that run loops of the host. `costs` are those of the device,
+    `limits` the device where it matters to the program as a whole, `fp` is what is permitted of
+    floating point where the source says nothing."""
 
     derivation: Derivation
     options: Options
