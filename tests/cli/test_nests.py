@@ -29,11 +29,6 @@ REFUSED = {
         "a condition on data, or a bound that is not affine, decides [LX040]",
         "use the element always: x[i] = test ? value : x[i]",
     ),
-    "inside-an-if": (
-        "void f(int n, float x[n])\n{ if (x[0] > 0) { for (int i = 0; i < n; i++) x[i] = 0; } }",
-        "the loop nest of 'f' is inside an if [LX060]",
-        "move the nest into a function of its own",
-    ),
 }
 
 
