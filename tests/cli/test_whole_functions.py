@@ -55,3 +55,16 @@ def test_refused_as_what_it_is(name: str, tmp_path: Path, capsys: Capture) -> No
     (tmp_path / "f.c").write_text(text)
     assert main(["tile", str(tmp_path / "f.c"), "--dry-run", *options]) == 2
     assert f"[{code}]" in capsys.readouterr().err
+
+
+def test_the_function_that_others_are_inlined_in_is_meant(tmp_path: Path, capsys: Capture) -> None:
+    helper = "static float sum(int n, const float *x)\n{ float s = 0;\n"
+    helper += "for (int i = 0; i < n; i++) s += x[i]; return s; }\n"
+    rows = "void f(int m, int n, const float *x, float *y)\n"
+    rows += "{ for (int i = 0; i < m; i++) y[i] = sum(n, x + i * n); }\n"
+    (tmp_path / "f.c").write_text(helper + rows)
+    assert main(["tile", str(tmp_path / "f.c"), "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("f: ")
+    (tmp_path / "f.c").write_text(helper + rows + rows.replace("f(", "g("))
+    assert main(["tile", str(tmp_path / "f.c"), "--dry-run"]) == 2
+    assert "3 functions have loop nests: sum, f, g [LX053]" in capsys.readouterr().err
