@@ -117,7 +117,8 @@ def _meant(fn: Function) -> Function:
     numbered = _numbered(found)
     plain = forward_values(numbered, symbols(numbered))
     made = as_matrices(_without_dead(_in_loops_that_run(plain)))
-    return replace(made, start=None, as_written=fn.as_written or fn)
+    written = read if any(isinstance(s, Opaque) for _, s in walk(fn.body)) else fn
+    return replace(made, start=None, as_written=fn.as_written or written)
 
 
 def _rows_and_columns(fn: Function) -> Function:
