@@ -63,7 +63,8 @@ def _body(body: Body, scalars: Mapping[str, Decl], whole: Counter[str]) -> Body:
         merged = substitute_body(tuple(out[begin:at]), {of: Var(to)})
         merged = tuple(s for s in merged if _copied(s) != (to, to))
         whole[to] += _mentions(merged)[to] - _mentions(tuple(out[begin : at + 1]))[to]
-        out[begin : at + 1] = merged
+        own = [s for s in merged if isinstance(s, Decl) and s.name == to]
+        out[begin : at + 1] = [*own, *(s for s in merged if s not in own)]
         out = [s for s in out if not (isinstance(s, Decl) and s.name == of)]
         at = 0
     return tuple(out)

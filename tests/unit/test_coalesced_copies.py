@@ -27,6 +27,7 @@ MERGED = {
     "double t = s, u = p; t += x[i]; u *= x[i]; s = t; p = u;": "s += x[i]; p *= x[i];",
     "double t = s; if (x[i] > 0) t = x[i]; s = t;": "if (x[i] > 0) s = x[i];",
     "double t = p, u = t; s = u;": "s = p;",
+    "double t = s; t += x[i]; double d = t; p = d * d;": "d = s; d += x[i]; p = d*d;",
 }
 KEPT = (
     "p = s; p += x[i]; s = p;",  # p is read behind the loop
