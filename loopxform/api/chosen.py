@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from loopxform.api.annotated import considered, require_read, tiled_first
 from loopxform.errors import InputError
 from loopxform.frontend import Parsed
-from loopxform.ir.nodes import For, Function, Opaque
+from loopxform.ir.nodes import For, Function, Opaque, Stmt
 from loopxform.ir.visit import walk
 from loopxform.nearest import did_you_mean
 from loopxform.source import Loc
@@ -24,7 +24,8 @@ def listed(names: Iterable[str]) -> str:
 
 
 def chosen(parsed: Parsed, name: str | None) -> Function:
-    """The function of that name, or the only one with a loop nest. Raises InputError."""
+    """The function of that name, or the only one with a loop nest, or the one that all others with
+    loop nests are inlined in. Raises InputError."""
     functions = parsed.unit.functions
     top = Loc(parsed.unit.file, 1, 1)
     if name is not None:
@@ -40,6 +41,8 @@ def chosen(parsed: Parsed, name: str | None) -> Function:
     require_read(parsed)
     with_loops = [fn for fn in functions if _has_loop(fn)]
     meant = tiled_first(parsed, considered(parsed, with_loops))
+    if len(meant) > 1:
+        meant = _around_all(meant) or meant
     if len(meant) == 1:
         return meant[0]
     if parsed.problems and not with_loops:
@@ -67,5 +70,18 @@ def chosen(parsed: Parsed, name: str | None) -> Function:
     )
 
 
+def _around_all(functions: Sequence[Function]) -> list[Function]:
+    """The function that all others are inlined in."""
+    loops = {fn.name: frozenset(s.origin.loc for s in _loops(fn)) for fn in functions}
+    every = frozenset[Loc | None]().union(*loops.values())
+    return [fn for fn in functions if loops[fn.name] == every]
+
+
+def _loops(fn: Function) -> Iterator[Stmt]:
+    for _, s in walk(fn.body):
+        if isinstance(s, For) or (isinstance(s, Opaque) and s.loop):
+            yield s
+
+
 def _has_loop(fn: Function) -> bool:
-    return any(isinstance(s, For) or (isinstance(s, Opaque) and s.loop) for _, s in walk(fn.body))
+    return next(_loops(fn), None) is not None

@@ -61,6 +61,7 @@ from loopxform.ir.visit import (
 from loopxform.prepare.absolute_tiles import with_absolute_tiles
 from loopxform.prepare.assumed_condition import with_assumed_condition
 from loopxform.prepare.blocked_loops import unblocked
+from loopxform.prepare.coalesced_copies import with_coalesced_copies
 from loopxform.prepare.counting_elements import with_counting_elements
 from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.invariant_elements import with_invariant_elements
@@ -98,7 +99,7 @@ def as_meant(fn: Function) -> Function:
 def _meant(fn: Function) -> Function:
     repeated = with_repeated_loops(with_counting_elements(fn), _fixed(fn))
     bounds_change, fn = repeated is not fn, with_assumed_condition(repeated)
-    fn = with_sunk_code(with_joined_branches(fn))
+    fn = with_sunk_code(with_coalesced_copies(with_joined_branches(fn)))
     read = whole_bodies(fn)
     if any(isinstance(s, Opaque) for _, s in walk(read.body)):
         return fn
@@ -116,7 +117,8 @@ def _meant(fn: Function) -> Function:
     numbered = _numbered(found)
     plain = forward_values(numbered, symbols(numbered))
     made = as_matrices(_without_dead(_in_loops_that_run(plain)))
-    return replace(made, start=None, as_written=fn.as_written or fn)
+    written = read if any(isinstance(s, Opaque) for _, s in walk(fn.body)) else fn
+    return replace(made, start=None, as_written=fn.as_written or written)
 
 
 def _rows_and_columns(fn: Function) -> Function:

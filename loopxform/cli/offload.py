@@ -17,7 +17,7 @@ from loopxform.cli.colour import painter
 from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import limited, read
-from loopxform.cli.tile import steps
+from loopxform.cli.steps_text import steps
 from loopxform.cli.tuned import tuned_for
 from loopxform.cli.users_names import UsersNames
 from loopxform.cli.validating import require_kernels, validated
@@ -37,10 +37,15 @@ def main(args: argparse.Namespace) -> int:
     require_kernels(args, written=not args.dry_run)
     with limited(args):
         file, done = _offloaded(args)
+    return written(args, file, done)
+
+
+def written(args: argparse.Namespace, file: File, done: OffloadedFile) -> int:
+    """Writes what became of a file, and says what that is. Returns the exit status."""
     limits = tiling.limits_for(args)
     plan = pipeline_text.as_json(done, limits) if args.json else ""
     outputs = [] if args.dry_run else _outputs(args, done.files, plan)
-    written = write_all(with_rule(args, file, outputs), inputs(args, file))
+    paths = write_all(with_rule(args, file, outputs), inputs(args, file))
     # With `--json -` standard output is the plan alone.
     talk = sys.stderr if args.json == "-" else sys.stdout
     for line in _told(args, done, limits):
@@ -48,12 +53,12 @@ def main(args: argparse.Namespace) -> int:
     if args.json == "-":
         print(plan, end="")
     if not args.quiet:
-        for line in (*_lines(args, done), *(f"wrote {path}" for path in written)):
+        for line in (*_lines(args, done), *(f"wrote {path}" for path in paths)):
             print(line, file=talk)
         for line in offload_summary.lines(done):
             print(line, file=talk)
     failed = failures.told(done.broken, file.parsed.sources, painter(args.words, sys.stderr))
-    return failed or validated(written, args)
+    return failed or validated(paths, args)
 
 
 def _outputs(args: argparse.Namespace, files: Mapping[str, str], plan: str) -> list[Output]:
@@ -79,30 +84,13 @@ def _lines(args: argparse.Namespace, done: OffloadedFile) -> Iterator[str]:
 
 def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
     """The file, and what became of it. Raises the first reason where nothing became of it."""
-    limits = tiling.limits_for(args)
     file = read(args)
-    sizes = tiling.given_sizes(args)
     names = [_known(file, name) for name in args.function]
-    with about(f"--{next(iter(sizes), '')}"):
-        fp = permitted(args)
-        more = Options(**tiling.asked(args, OFFLOADING))
-        notes = {} if sizes or args.no_tuning else _tuned(args, file, limits, fp)
-        tuned = {name: found for name, (found, _) in notes.items() if found is not None}
-        hosts = tiling.hosts(file, args, limits)
-        done = offload_file(
-            file,
-            names,
-            sizes,
-            limits,
-            fp=fp,
-            options=more,
-            tuned=tuned,
-            hosts=hosts,
-            scratch=args.scratch,
-        )
+    with about(f"--{next(iter(tiling.given_sizes(args)), '')}"):
+        done, notes = taken(args, file, names, permitted(args))
         if not args.quiet:
             talk = sys.stderr if args.json == "-" else sys.stdout
-            print("".join(_tuning_notes(done, notes)), end="", file=talk)
+            print(notes, end="", file=talk)
         with quoting(file.parsed.sources):
             try:
                 _require_all(done, names)
@@ -111,6 +99,28 @@ def _offloaded(args: argparse.Namespace) -> tuple[File, OffloadedFile]:
                     print("\n".join([*_lines(args, done), *offload_summary.lines(done)]))
                 raise UsersNames(file).in_error(e) from e
     return file, done
+
+
+def taken(
+    args: argparse.Namespace, file: File, names: list[str], fp: FloatingPoint
+) -> tuple[OffloadedFile, str]:
+    """The functions called `names`, or all of the file, as the command line and what was tuned ask
+    for it, with notes about that. Raises LoopxformError."""
+    limits, sizes = tiling.limits_for(args), tiling.given_sizes(args)
+    more = Options(**tiling.asked(args, OFFLOADING))
+    notes = {} if sizes or args.no_tuning else _tuned(args, file, limits, fp)
+    done = offload_file(
+        file,
+        names,
+        sizes,
+        limits,
+        fp=fp,
+        options=more,
+        tuned={name: found for name, (found, _) in notes.items() if found is not None},
+        hosts=tiling.hosts(file, args, limits),
+        scratch=args.scratch,
+    )
+    return done, "".join(_tuning_notes(done, notes))
 
 
 def _tuned(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,13 @@ from loopxform.cli.floating_point import permitted
 from loopxform.cli.makerule import inputs, require_rule, with_rule
 from loopxform.cli.options import chosen, limited, read
 from loopxform.cli.script import FittedTo, saved
+from loopxform.cli.steps_text import steps
 from loopxform.cli.summary import lines
 from loopxform.cli.validating import require_kernels, validated
+from loopxform.errors import EmitError, TransformError, UnsupportedC
 from loopxform.files import Output, in_folder, write_all
-from loopxform.ir.printer import listing
 from loopxform.schedule.params import PLAIN
 from loopxform.targets.target import Limits
-from loopxform.transforms import Derivation, Dispatch, Variant
 
 if TYPE_CHECKING:
     from loopxform.api.boxed import BoxedRoutine
@@ -50,9 +50,17 @@ def _tile(args: argparse.Namespace, file: File, limits: Limits) -> int:
         boxed = in_boxes(chosen(file, args), limits, fp) if _is_automatic(args) else None
         if boxed is not None:
             return _boxed(args, file, boxed)
-    tiled = tiling.tiled(file, args, limits, fp)
-    tiled = replace(tiled, host=tiling.hosts(file, args, limits).get(tiled.routine.name))
-    made = tiled.openmp if args.target == "openmp" else tiled.opencl
+    try:
+        tiled = tiling.tiled(file, args, limits, fp)
+        tiled = replace(tiled, host=tiling.hosts(file, args, limits).get(tiled.routine.name))
+        made = tiled.openmp if args.target == "openmp" else tiled.opencl
+    except (UnsupportedC, TransformError, EmitError):
+        from loopxform.cli import whole_function  # loads what only several nests need
+
+        status = whole_function.written(args, file, fp)
+        if status is None:
+            raise
+        return status
     script = saved(tiled.derivation, fp=tiled.fp, fitted=_fitted(tiled))
     outputs = [] if args.dry_run else _outputs(args, made.files, script)
     written = write_all(with_rule(args, file, outputs), inputs(args, file))
@@ -109,34 +117,3 @@ def _outputs(args: argparse.Namespace, files: Mapping[str, str], script: str) ->
     if args.json and args.json != "-":
         outputs.append(Output(Path(args.json), script, "--json"))
     return outputs
-
-
-def steps(derivation: Derivation) -> Iterator[str]:
-    """The derivation: for each stage its steps with their reasons, then the listing."""
-    yield f"Listing 1: {derivation.start.name}"
-    yield listing(derivation.start)
-    yield from _stages(derivation)
-
-
-def _stages(derivation: Derivation) -> Iterator[str]:
-    for title, records in derivation.stages:
-        yield title
-        width = max(len(str(r.step)) for r in records)
-        for r in records:
-            yield f"  {r.step!s:<{width}}  -- {r.reason}"
-            if isinstance(r.step, Dispatch):
-                for n, v in enumerate(r.step.variants, 1):
-                    yield from _variant(n, v)
-        yield ""
-        yield listing(records[-1].result)
-
-
-def _variant(number: int, v: Variant) -> Iterator[str]:
-    """The guard of a variant and its steps."""
-    yield f"\n  Variant {number}: {v.label or 'the nest as it is'} ({v.about or 'what is left'})"
-    yield from (f"    where {condition}" for condition in v.guard)
-    if v.tiles:
-        yield f"    tile sizes: {', '.join(f'{n} = {size}' for n, size in v.tiles)}"
-    for title, records in v.derivation.stages if v.derivation else ():
-        yield f"    {title}"
-        yield from (f"      {r.step}  -- {r.reason}" for r in records)

@@ -69,9 +69,18 @@ class UsersNames:
 
 def _base(name: str, known: Collection[str]) -> str:
     while name and name not in known:
+        if (member := _member(name, known)) is not None:
+            return member
         shorter = _SUFFIX.sub("", name)
         half = name[: len(name) // 2]
         if shorter == name and half * 2 == name:  # of blocks
             shorter = half
         name = shorter if shorter != name else ""
     return name
+
+
+def _member(name: str, known: Collection[str]) -> str | None:
+    """`s.sum` for `s_sum`, as scalars are called that hold members for a while."""
+    cuts = (n for n, c in enumerate(name) if c == "_" and not _SUFFIX.fullmatch(name[n:]))
+    pairs = ((name[:n], name[n + 1 :]) for n in cuts)
+    return next((f"{of}.{x}" for of, x in pairs if of in known and x in known), None)

@@ -49,10 +49,11 @@ def _partners(loop: For, var: str) -> frozenset[str]:
     """The scalars that subscript an array where `var` subscripts an element of it that is
     written."""
     out = set()
+    every = [x for _, s in walk(loop.body) for e in stmt_exprs(s) for x in loads(e)]
     for _, s in walk(loop.body):
         if isinstance(s, Assign) and isinstance(s.target, Load):
             places = [n for n, e in enumerate(s.target.index) if e == Var(var)]
-            read = [x for e in stmt_exprs(s) for x in loads(e) if x.array == s.target.array]
+            read = [x for x in every if x.array == s.target.array]
             used = [x.index[n] for x in read for n in places if n < len(x.index)]
             out |= {e.name for e in used if isinstance(e, Var)} - {var}
     return frozenset(out)

@@ -27,6 +27,9 @@ TWO = """void f(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = 0; }
 void g(int n, float a[n]) { for (int i = 0; i < n; i++) a[i] = 1; }
 """
 
+PLAN = ["tile", "--show-plan"]
+"""Of one nest, where `tile` alone would write a whole function."""
+
 
 def loop(body: str, declared: str = "") -> str:
     """A nest whose body is not modelled."""
@@ -61,20 +64,20 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "unknown-function": (MM, ["tile", "--function", "nope"]),
     "no-loop-nest": ("int g(int x)\n{\n  return x + 1;\n}\n", ["tile"]),
     "no-function": ("int x;\n", ["tile"]),
-    "while": (beside("while (a[0] > 0) a[0] -= 1;"), ["tile"]),
-    "do": (beside("do a[0] -= 1; while (a[0] > 0);"), ["tile"]),
+    "while": (beside("while (a[0] > 0) a[0] -= 1;"), PLAN),
+    "do": (beside("do a[0] -= 1; while (a[0] > 0);"), PLAN),
     "goto": (loop("if (a[i] > 3) goto out;"), ["tile"]),
-    "break": (loop("if (a[i] > 3) break;"), ["tile"]),
-    "return": (loop("if (a[i] > 3) return;"), ["tile"]),
+    "break": (loop("if (a[i] > 3) break;"), PLAN),
+    "return": (loop("if (a[i] > 3) return;"), PLAN),
     "switch": (loop("switch (n) { case 1: a[i] = 0; case 2: a[i] = 1; }"), ["tile"]),
     "unknown-call": (loop("a[i] = f1(b[i]);", "float f1(float);\n"), ["tile"]),
     "undeclared-call": (loop("a[i] = f1(b[i]);"), ["tile"]),
     "bound-not-affine": (
         "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++)\n"
         "    for (int j = 0; j < i * i; j++)\n      a[j] = i;\n}\n",
-        ["tile"],
+        PLAN,
     ),
-    "bound-a-float": (beside("for (int j = 0; j < a[0]; j++) a[j + 1] = 1;"), ["tile"]),
+    "bound-a-float": (beside("for (int j = 0; j < a[0]; j++) a[j + 1] = 1;"), PLAN),
     "tile-size-zero": (MM, ["tile", "--Ty", "0"]),
     "tile-size-negative": (MM, ["tile", "--Rx", "-3"]),
     "tile-size-negative-equals": (MM, ["tile", "--Rx=-3"]),
@@ -126,7 +129,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "two-nests": (
         "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++)\n    a[i] = 0;\n"
         "  for (int i = 0; i < n; i++)\n    a[i] += 1;\n}\n",
-        ["tile"],
+        PLAN,
     ),
 }
 

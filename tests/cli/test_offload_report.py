@@ -212,6 +212,9 @@ def test_names_are_the_users(tmp_path: Path) -> None:
         *("x_2", "x_2", "i", "i", "i", "y_2", "n", "lx_f_2", "Ty", "i_two", "i", "i")
     ]
     assert users.in_text("writes x_2_acc at i_3=1 (2*n_2)") == "writes x_2 at i=1 (2*n)"
+    file.write_text("struct s { int sum; }; void f(struct s *s) { s->sum = 1; }\n")
+    users = UsersNames(lx.load(file))
+    assert [users.of(x) for x in ("s_sum_acc", "s_sum", "s_2")] == ["s.sum", "s.sum", "s"]
 
 
 def test_functions_are_named(file: str, capsys: Capture) -> None:

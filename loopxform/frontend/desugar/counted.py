@@ -4,6 +4,7 @@
     i = 0; for (; i < n; i++) { S }      ->   for (i = 0; i < n; i++) { S }
     i = 0; do { S; i++; } while (i < n)  ->   for (i = 0; i < (n > 0 ? n : 0 + 1); i++) { S }
     i = n; do S while (i-- > 0);         ->   for (i = n; i >= (0 < n ? 0 : n); i--) S
+    do S while (--i);                    ->   i_start = i; for (i = i_start; i > ...; i--) S
     for (; i < n; i++) { S }             ->   i_start = i; for (i = i_start; i < n; i++) { S }
 
 Whether the header really counts is asked of every `for` later on.
@@ -22,6 +23,7 @@ from loopxform.frontend.desugar.names import changed, declared, mentioned
 from loopxform.frontend.desugar.starts import Scope, take_start
 from loopxform.frontend.desugar.stepped import stepped
 from loopxform.frontend.syntax.tree import clone, every, statements
+from loopxform.records import record
 
 _CONTINUE = Jump(lambda n: isinstance(n, c_ast.Continue), LOOPS)
 _LEAVES = (c_ast.Break, c_ast.Return, c_ast.Goto, c_ast.Label)
@@ -133,6 +135,52 @@ def _last_step(
 
 
 def _do(s: c_ast.DoWhile, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:
+    counted = _counted_do(s, scope)
+    if counted is None:
+        return None
+    kept = list(before)
+    init = take_start(kept, counted.name, scope)
+    if init is None or not _is_kept(init.rvalue, s, scope):
+        return None
+    before[:] = kept
+    return counted.loop(init, s)
+
+
+def do_from_saved_start(s: c_ast.Node, scope: Scope) -> list[c_ast.Node] | None:
+    """The for loop of a `do` whose counter starts at what it holds."""
+    counted = _counted_do(s, scope) if isinstance(s, c_ast.DoWhile) else None
+    if counted is None or counted.name not in scope.private:
+        return None
+    name = counted.name
+    start = scope.fresh.name(f"{name}_start")
+    held = build.local(start, scope.types[name].type, s, build.name(name, s))
+    return [held, counted.loop(build.assignment(name, build.name(start, s), s), s)]
+
+
+@record
+class _CountedDo:
+    """What a `do` counts with, what it does, its step, and the condition that it goes on with:
+    `name op bound`."""
+
+    name: str
+    body: list[c_ast.Node]
+    step: c_ast.Node
+    op: str
+    bound: c_ast.Node
+
+    def loop(self, init: c_ast.Assignment, s: c_ast.Node) -> c_ast.For:
+        """The loop that runs at least once, from a start that keeps its value."""
+        op, once = self.op, clone(init.rvalue)
+        more = {"<": "+", ">": "-"}.get(op)
+        if more is not None:
+            once = build.binary(more, once, build.number(1, s))
+        strict = build.binary(_MIRROR[op[0]], clone(self.bound), clone(init.rvalue))
+        most = build.choice(strict, clone(self.bound), once)
+        cond = build.binary(op, build.name(self.name, s), most)
+        return _for(CountedDo, init, (cond, self.step, self.body), s)
+
+
+def _counted_do(s: c_ast.DoWhile, scope: Scope) -> _CountedDo | None:
     cond, step = _stepped_before(s.cond)
     items = [*statements(s.stmt), *([] if step is None else [step])]
     found = _last_step(items, cond, scope)
@@ -142,21 +190,7 @@ def _do(s: c_ast.DoWhile, before: list[c_ast.Node], scope: Scope) -> c_ast.Node 
     if any(name in changed(x) | declared(x) for x in body):
         return None
     limit = _least_once(name, last, cond, scope)
-    if limit is None or name not in scope.types:
-        return None
-    kept = list(before)
-    init = take_start(kept, name, scope)
-    if init is None or not _is_kept(init.rvalue, s, scope):
-        return None
-    op, bound = limit
-    more = {"<": "+", ">": "-"}.get(op)
-    once = clone(init.rvalue)
-    if more is not None:
-        once = build.binary(more, once, build.number(1, s))
-    strict = build.binary(_MIRROR[op[0]], clone(bound), clone(init.rvalue))
-    most = build.choice(strict, clone(bound), once)
-    before[:] = kept
-    return _for(CountedDo, init, (build.binary(op, build.name(name, s), most), last, body), s)
+    return _CountedDo(name, body, last, *limit) if limit and name in scope.types else None
 
 
 def _stepped_before(cond: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node | None]:
@@ -174,6 +208,8 @@ def _stepped_before(cond: c_ast.Node) -> tuple[c_ast.Node, c_ast.Node | None]:
             return build.binary(f"{op}=", build.name(x.name, x), cond.right), step
         case c_ast.UnaryOp(op="p--", expr=c_ast.ID() as x):
             return build.binary(">=", build.name(x.name, x), build.number(0, cond)), cond
+        case c_ast.UnaryOp(op="--", expr=c_ast.ID() as x):
+            return build.binary(">", build.name(x.name, x), build.number(0, cond)), cond
         case _:
             return cond, None
 

@@ -174,7 +174,12 @@ class _Stepping:
 
 
 def _uses(name: str, s: c_ast.Node) -> int:
-    return sum(isinstance(x, c_ast.ID) and x.name == name for x in every(s))
+    """How often a variable stands in a statement; members of structs may have its name."""
+    every_one = list(every(s))
+    members = {id(x.field) for x in every_one if isinstance(x, c_ast.StructRef)}
+    return sum(
+        isinstance(x, c_ast.ID) and x.name == name and id(x) not in members for x in every_one
+    )
 
 
 _ORDERED = c_ast.FuncCall | c_ast.TernaryOp | c_ast.ExprList | c_ast.Compound

@@ -17,7 +17,7 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
 from loopxform.frontend.desugar.countdown import counted_down
-from loopxform.frontend.desugar.counted import from_saved_start, from_start
+from loopxform.frontend.desugar.counted import do_from_saved_start, from_saved_start, from_start
 from loopxform.frontend.desugar.early_exits import with_early_exits
 from loopxform.frontend.desugar.early_steps import stepped_at_the_start, stepped_in_condition
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
@@ -156,6 +156,7 @@ class _Structure:
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]
             made = stepped_in_condition(s, out, self.scope) if made is None else made
+            made = do_from_saved_start(s, self.scope) if made is None else made
             made = flagged(s, self.scope) if made is None else made
             made = from_saved_start(s, self.scope) if made is None else made
             if made is None and self.strides and isinstance(s, c_ast.For):

@@ -151,8 +151,36 @@ def extremes(p: Poly, context: Context, positive: Sign, *, greatest: bool) -> li
     for n, var in enumerate(order):
         gone = order[: n + 1]
         limits = [b for b in reversed(context) if b.var == var and not _any_of(b.limit, gone)]
-        found = [q for p in found for q in _bounded(p, var, limits, positive, greatest)][:_MOST]
+        bounded = (_bounded_remainders(p, var, context, positive, greatest) for p in found)
+        found = [q for p in bounded for q in _bounded(p, var, limits, positive, greatest)][:_MOST]
     return found
+
+
+def _bounded_remainders(
+    p: Poly, var: str, context: Context, positive: Sign, greatest: bool
+) -> Poly:
+    """`p` with the least or greatest value of remainders by numbers that `var` is in."""
+    out = Poly(())
+    for m, c in p.terms:
+        ends = _remainder(m[0], context, positive) if len(m) == 1 and p.mentions(var) else None
+        if ends is None or not Poly(((m, c),)).mentions(var):
+            out += Poly(((m, c),))
+        else:
+            out += constant(c * ends[(c > 0) == greatest])
+    return out
+
+
+def _remainder(e: Expr, context: Context, positive: Sign) -> tuple[int, int] | None:
+    """The least and greatest values of `a % 4` and `a & 3`. The first is negative where `a` is."""
+    match e:
+        case Bin("&", _, Const(int(most))) if most >= 0:
+            return 0, most
+        case Bin("%", a, Const(int(divisor))) if divisor > 0:
+            lows = extremes(poly(a), context, positive, greatest=False)
+            kept = any(all(n >= 0 and all(map(positive, m)) for m, n in q.terms) for q in lows)
+            return (0 if kept else 1 - divisor), divisor - 1
+        case _:
+            return None
 
 
 def _bounded(p: Poly, var: str, limits: list[Bound], positive: Sign, greatest: bool) -> list[Poly]:

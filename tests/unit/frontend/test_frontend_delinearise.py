@@ -52,6 +52,23 @@ def test_recovered(
     assert next(p for p in fn.params if p.name == "a").flat
 
 
+ALTERNATING = [
+    ("(i + c) % 2", True),
+    ("(i + c & 1)", True),
+    ("(i + c + 5) % 3", True),
+    ("(i - c) % 2", False),  # -1, where i < c
+    ("(i + m) % 2", False),
+]
+
+
+@pytest.mark.parametrize(("start", "recovered"), ALTERNATING)
+def test_columns_that_begin_at_a_remainder(start: str, recovered: bool) -> None:
+    loops = "for (int c = 0; c < 2; c++) for (int i = 0; i < n; i++)"
+    loops += f" for (int j = 1 + {start}; j < n; j += 2)"
+    fn = lower(f"void f(int n, int m, float *a) {{ {loops} a[i * n + j - 1] = 1; }}")
+    assert (shape(fn, "a") == [None, "n"]) == recovered
+
+
 UNDER = [
     ("if (j + k >= 1 && j + k <= n) a[i*n + j + k - 1] = 1;", "a[i, j+k-1]", []),
     ("if (!(j + k < 1 || j + k - 1 >= n)) a[i*n + j + k - 1] = 1;", "a[i, j+k-1]", []),

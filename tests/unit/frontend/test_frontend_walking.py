@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from differential import assert_same, compare, needs_compiler
-from lowering import body, opaques, parsed, text
+from lowering import body, lower, opaques, parsed, text
 from walking import Walker
 
 from loopxform.analysis.verdict import LoopVerdict, judge
@@ -45,6 +45,10 @@ MEANS = [
     ("int i = 6; do { a[i] = 1; i++; } while (i < 4);", "for (i = 6; i < 7; i++) a[i] = 1;"),
     ("int i = n; do a[i] = 1; while (--i > m);",
      "for (i = n; i > (m < n ? m : n - 1); i--) a[i] = 1;"),
+    ("do a[n] = 1; while (--n > m);",
+     "n_start = n; for (n = n_start; n > (m < n_start ? m : n_start - 1); n--) a[n] = 1;"),
+    ("do a[n] = 1; while (--n);",
+     "n_start = n; for (n = n_start; n > (0 < n_start ? 0 : n_start - 1); n--) a[n] = 1;"),
     ("int i, j; for (i = 0, j = n; i < j; i++, j--) a[i] = b[j];",
      "j = n; for (i = 0; i < (n + 1) / 2; i++) a[i] = b[j]; j -= 1;"),
     ("for (int i = 0, j = 0; i < n; i++, j += 2) a[i] = b[j];",
@@ -57,6 +61,12 @@ MEANS = [
 @pytest.mark.parametrize(("statements", "expected"), MEANS)
 def test_means(statements: str, expected: str) -> None:
     assert text(statements, PARAMS) == expected
+
+
+def test_a_member_may_have_the_name_of_what_is_stepped() -> None:
+    loop = "for (int i = 0; i < n; i++) { *g++ = p->g; p++; }"
+    read = "struct s { int r, g; };\nvoid f(int n, const struct s *p, int *g)"
+    assert not opaques(lower(f"{read} {{ {loop} }}"))
 
 
 UNKNOWN = [
