@@ -148,7 +148,7 @@ def test_a_program_of_many_kernels_stays_short() -> None:
     """In lines of its OpenCL C and of the C around it."""
     files = lx.load("corpus/mm.c")["mm"].tile(limits="h100").opencl.files
     lines = {name: len(text.splitlines()) for name, text in files.items()}
-    assert lines["mm.cl"] <= 1200, lines
+    assert lines["mm.cl"] <= 1250, lines
     assert lines["mm_opencl.c"] <= 4450, lines
 
 
