@@ -175,10 +175,12 @@ class Imperfect:
 
 CASES = {
     "scalars": Imperfect(SCALARS, (2,), {"n": 37, "m": 53, "h": 0.75}),
-    "rows": Imperfect(ROWS, (1, 1, 1, 1, 2, 1, 1), {"n": 37, "m": 53}),
+    "rows": Imperfect(ROWS, (1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 2, 1, 1), {"n": 37, "m": 53}),
     "product": Imperfect(PRODUCT, (2, 1), {"n": 37, "m": 21, "p": 19, "c": 1.5}),
     "c89": Imperfect(C89, (2, 1, 1, 1, 2, 1), {"n": 21, "m": 37, "p": 19}),
-    "batches": Imperfect(BATCHES, (2, 2, 2, 2, 3, 2, 3, 2), {"b": 3, "n": 7, "m": 21}),
+    "batches": Imperfect(
+        BATCHES, (2, 2, 2, 3, 2, 2, 3, 2, 2, 2, 3, 2, 3, 2), {"b": 3, "n": 7, "m": 21}
+    ),
     "elimination": Imperfect(ELIMINATION, (2,), {"n": 37, "m": 53}),
     "triangle": Imperfect(TRIANGLE, (2,), {"n": 37, "c": 3}),
     "skipped": Imperfect(SKIPPED, (2,), {"n": 37, "m": 21, "p": 19}),
