@@ -6,6 +6,8 @@ around both statements, outermost first.
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loopxform.analysis.dependence import Dependence, worst
@@ -116,9 +118,12 @@ def _not_exchanged(fn: Function, path: Path) -> str:
     return ""
 
 
-def distribute_obstacles(fn: Function, path: Path, cut: int) -> tuple[Obstacle, ...]:
+def distribute_obstacles(
+    fn: Function, path: Path, cut: int, *, ordered: bool = False
+) -> tuple[Obstacle, ...]:
     """for i: { A; B } -> for i: A; for i: B where no row carried by the loop leads from B to A, and
-    nothing declared in A is used in B. For a forall only the latter can fail."""
+    nothing declared in A is used in B. For a forall only the latter can fail. `ordered`: the loops
+    will be in a `dependence_order`, so that the former cannot."""
     loop = loop_at(fn, path)
     found = _shared_storage(loop, cut)
     if loop.parallel:
@@ -131,6 +136,8 @@ def distribute_obstacles(fn: Function, path: Path, cut: int) -> tuple[Obstacle, 
         message = f"the loop writes '{min(changed)}', on which its bound depends"
         remedy = "copy the bound into another variable before the loop"
         found = (*found, Obstacle("LX112", message, loop.origin.loc, remedy=remedy))
+    if ordered:
+        return found
     depth = len(path)
     rows = [
         d
@@ -139,6 +146,28 @@ def distribute_obstacles(fn: Function, path: Path, cut: int) -> tuple[Obstacle, 
     ]
     text = "leads back to an earlier statement, carried by"
     return (*found, *(_carried(loop, d, text, None) for d in worst(rows)))
+
+
+def dependence_order(fn: Function, path: Path, starts: Sequence[int]) -> tuple[int, ...] | None:
+    """The parts of a loop, each of which begins with the statement of that number, in an order in
+    which every dependence between two of them leads from an earlier to a later one: as far as it
+    can, that of the text. None where dependences make a cycle of parts, or go to the header."""
+    depth = len(path)
+    before: dict[int, set[int]] = {n: set() for n in range(len(starts))}
+    for d in dependences(fn, path, counters=True):
+        source, sink = (bisect_right(starts, _part(x.path, depth)) - 1 for x in (d.source, d.sink))
+        if min(source, sink) < 0:
+            return None
+        if source != sink:
+            before[sink].add(source)
+    order = list[int]()
+    while len(order) < len(starts):
+        ready = (n for n in before if n not in order and before[n] <= {*order})
+        following = next(ready, None)
+        if following is None:
+            return None
+        order.append(following)
+    return tuple(order)
 
 
 def _shared_storage(loop: For, cut: int) -> tuple[Obstacle, ...]:

@@ -49,7 +49,7 @@ def own_arrays(program: Program, s: For) -> bool:
     for name in widened:
         if name in lasting:
             w = w.then(ScalarToMemory(name))
-        wide = _expanded(w, name, s.var)
+        wide = expanded(w, name, s.var)
         if wide is None:
             return False
         w = wide
@@ -83,7 +83,7 @@ def _is_fixed(d: Decl) -> bool:
     return all(value_of(size) is not None for size in d.shape)
 
 
-def _expanded(w: Derivation, name: str, outer: str) -> Derivation | None:
+def expanded(w: Derivation, name: str, outer: str) -> Derivation | None:
     """Expanded over all of the perfectly nested loops; or, where that does not help the inner ones,
     over as many of the outer ones as can be."""
     chain = tuple(x.var for x in perfect_nest(resolve(w.function, outer)[0].loop))

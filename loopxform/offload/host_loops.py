@@ -44,6 +44,7 @@ from loopxform.offload.right_looking import (
 )
 from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
+from loopxform.offload.statements_apart import REORDERED, by_statements
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.last_stores import last_stored
@@ -107,6 +108,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
         _split(program, s)
         or own_arrays(program, s)
         or _sums_of_rows(program, s)
+        or _in_statements(program, s)
         or from_copies(program, s, lambda: _prepared(program.derivation, path) is None)
     )
     made = split or _nest(program, path, s) or _in_chunks(program, s)
@@ -166,6 +168,17 @@ def _prepared(derivation: Derivation, path: Path, *, reassociate: bool = False) 
         lambda: prepare_at(derivation, path, reassociate=reassociate), UnsupportedC, TransformError
     )
     return found if isinstance(found, Nest) else None
+
+
+def _in_statements(program: Program, s: For) -> bool:
+    """Runs the statements of a loop that is no kernel as kernels of their own; False where it
+    stays."""
+
+    def is_parallel(derivation: Derivation, var: str) -> bool:
+        place = resolve(derivation.function, var)[0].path
+        return _prepared(derivation, place) is not None
+
+    return by_statements(program, s, is_parallel)
 
 
 def _scatters(program: Program, s: For) -> bool:
@@ -232,8 +245,11 @@ def _split(program: Program, s: For) -> bool:
     wider = not apart and all(_parallel(program, x) for x in chain) and _holds_bands(program, inner)
     if _parallel(program, s) and not (apart or wider):
         return False
-    for around in ((), tuple(x.var for x in inner)):
-        step = Distribute(tuple(x.var for x in chain), around)
+    cuts = [
+        (around, word) for word in ("", REORDERED) for around in ((), tuple(x.var for x in inner))
+    ]
+    for around, word in cuts:
+        step = Distribute(tuple(x.var for x in chain), around, word)
         if step.check(program.fn):
             continue
         titled = program.derivation.titled(f"The statements of {s.var} in loops of their own")

@@ -4,15 +4,23 @@ Every statement gets a loop of its own, or, `around` named inner loops, these an
 between them do. Legal at a cut where no dependence carried by the loop leads from a later statement
 back to an earlier one, and no storage declared in the body is used on both sides of it (expand it
 first). For a forall only the second can happen. (Seed 000, step 3b, listing 6; section 2.4.4.)
+
+Where the loops may be `reordered`, they are sorted by dependences:
+
+    for i: { a[i] = b[i - 1]; b[i] = c[i] }  ->  for i: b[i] = c[i]; for i: a[i] = b[i - 1]
+
+Then it is legal where no cycle of dependences goes through several statements. (Allen and Kennedy,
+"Optimizing Compilers for Modern Architectures", section 2.4.4, with a topological sort.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate, groupby
 from typing import ClassVar
 
-from loopxform.analysis.legality import distribute_obstacles
+from loopxform.analysis.legality import dependence_order, distribute_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, Stmt
 from loopxform.ir.visit import LoopSite, reads, replace_at, walk, writes
@@ -24,13 +32,18 @@ from loopxform.transforms.sites import one_loop, trusted, unmapped, whole_loop
 @record
 class Distribute(Step):
     """Gives every statement of a loop body its own loop, or only the loops of the body named in
-    `around`; several loops are distributed from the innermost outwards."""
+    `around`; several loops are distributed from the innermost outwards. `reordered` (the word)
+    sorts the new loops by dependences."""
 
     loops: tuple[str, ...]
     around: tuple[str, ...] = ()
+    reordered: str = ""
 
     verb: ClassVar[str] = "distribute"
-    usage: ClassVar[str] = "distribute LOOP,LOOP,... [INNER,INNER,...]   (outermost loop first)"
+    usage: ClassVar[str] = (
+        "distribute LOOP,LOOP,... [INNER,INNER,...] [reordered]   (outermost loop first)"
+    )
+    flags: ClassVar[Mapping[str, str]] = {"reordered": "reordered"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         for ref in reversed(self.loops):
@@ -52,6 +65,8 @@ class Distribute(Step):
         sites = [trusted(one_loop(fn, ref)) for ref in self.loops]
         if all(s.loop.parallel for s in sites):
             return "the loops are parallel: dependences lead only to later statements"
+        if any(self._order(fn, s) for s in sites):
+            return "the loops are in an order in which each dependence leads to a later one"
         return "no dependence leads back from a later statement to an earlier one"
 
     def _obstacles(self, fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
@@ -62,12 +77,24 @@ class Distribute(Step):
         parts = self._parts(site.loop)
         if len(parts) < 2:
             return (_single(site),)
-        ends = accumulate(len(p) for p in parts[:-1])
-        return next(filter(None, (distribute_obstacles(sunk, site.path, n) for n in ends)), ())
+        ordered = self._order(fn, site) is not None
+        found = (distribute_obstacles(sunk, site.path, n, ordered=ordered) for n in _cuts(parts))
+        return next(filter(None, found), ())
+
+    def _order(self, fn: Function, site: LoopSite) -> tuple[int, ...] | None:
+        """The parts in an order that keeps the dependences, where that of the text does not; None
+        where it does, or none does."""
+        loop, cuts = site.loop, (0, *_cuts(self._parts(site.loop)))
+        sunk = replace_at(fn, site.path, (replace(loop, body=self._sunk(loop)),))
+        kept = loop.parallel or not self.reordered
+        order = None if kept else dependence_order(sunk, site.path, cuts)
+        return order if order != tuple(range(len(cuts))) else None
 
     def _split(self, fn: Function, site: LoopSite) -> Function:
         loop = site.loop
         parts = self._parts(loop)
+        order = self._order(fn, site) if len(parts) > 1 else None
+        parts = parts if order is None else [parts[n] for n in order]
         origin = loop.origin.then(str(self))
         return replace_at(
             fn, site.path, tuple(replace(loop, body=part, origin=origin) for part in parts)
@@ -97,6 +124,11 @@ class Distribute(Step):
             waiting = [d for d in waiting if d.name not in used]
             out.append(s)
         return (*waiting, *out)
+
+
+def _cuts(parts: list[tuple[Stmt, ...]]) -> list[int]:
+    """The numbers of the statements that begin the parts behind the first."""
+    return [*accumulate(len(p) for p in parts[:-1])]
 
 
 def _single(site: LoopSite) -> Obstacle:

@@ -28,9 +28,29 @@ LISTINGS = {
         ),
         "distribute i,j",
     ),
+    "reordered": (
+        c("for (int i = 1; i < n; i++) { b[i] = a[i - 1]; a[i] = i; }"),
+        "distribute i reordered",
+    ),
+    "reordered-as-it-is": (
+        c("for (int i = 0; i < n; i++) { a[i] = i; b[i] = a[i] + 1; }"),
+        "distribute i reordered",
+    ),
+    "reordered-around-loops": (
+        c(
+            "for (int i = 1; i < n; i++) { for (int j = 0; j < n; j++) A[i][j] = B[i - 1][j]; "
+            "A[i][0] = 2; for (int k = 0; k < n; k++) B[i][k] = i + k; }",
+            "int n, float A[n][n], float B[n][n]",
+        ),
+        "distribute i j,k reordered",
+    ),
 }
 
 REFUSALS = {
+    "cycle": (
+        c("for (int i = 1; i < n; i++) { b[i] = a[i - 1]; a[i] = b[i - 1]; }"),
+        "distribute i reordered",
+    ),
     "backward": (
         c("for (int i = 1; i < n; i++) { b[i] = a[i - 1]; a[i] = i; }"),
         "distribute i",
