@@ -22,7 +22,7 @@ Body = tuple[Stmt, ...]
 
 
 def with_coalesced_copies(fn: Function) -> Function:
-    """The function without such copies."""
+    """The function without such copies; itself where there are none."""
     if not all(isinstance(s, Assign | If | For | Decl) for _, s in walk(fn.body)):
         return fn
     own = {n: d for n, d in declared(fn.body).items() if not d.shape and not d.exposed}
@@ -30,7 +30,8 @@ def with_coalesced_copies(fn: Function) -> Function:
     scalars = {n: d for n, d in own.items() if n not in counters}
     if not any(map(_copied, (s for _, s in walk(fn.body)))):
         return fn
-    return replace(fn, body=_body(fn.body, scalars, _mentions(fn.body)))
+    body = _body(fn.body, scalars, _mentions(fn.body))
+    return fn if body == fn.body else replace(fn, body=body)
 
 
 def _mentions(body: Body) -> Counter[str]:
