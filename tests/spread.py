@@ -406,7 +406,7 @@ LONG = frozenset(
         "device/test_split_k.py::test_the_order_of_floats_is_kept_without_permission",
         "device/test_split_reductions.py::test_the_drop_in_computes_what_the_function_did",
         "device/test_stencil_loops.py::test_as_the_users_c[turns]",
-        "device/test_summed_chunks.py::test_without_races[norm]",
+        "device/test_summed_chunks.py::test_without_races[softmax]",
         "device/test_thresholds_at_run_time.py::test_any_thresholds_leave_the_results_as_they_are",
         "device/test_tiled_ends.py::test_the_last_row_is_cut_off_wherever_it_lies",
         "device/test_time_tiles.py::test_no_finding_in_the_simulator[two_arrays]",
