@@ -13,9 +13,13 @@ from loopxform.api.offload import OffloadedRoutine
 from loopxform.codegen import emit
 from loopxform.errors import TransformError
 from loopxform.floating_point import SEPARATE
+from loopxform.frontend import parse_file
+from loopxform.offload.program import offload
+from loopxform.targets.profile import PROFILES
 from loopxform.verify.check_run import arguments
 from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
 from loopxform.verify.interp import Program
 
 HEAD = "void f(int n, int m, float a[restrict n + 2][m + 2], const float b[restrict n + 2][n + 2])"
@@ -68,6 +72,32 @@ def test_a_copy_that_does_not_pay_is_not_made() -> None:
     routine = lx.loads(f"{HEAD} {{ {loops} }}")["f"].offload()
     assert [p.kind for p in routine.parts] == ["kernel"]
     assert "a_old" not in str(routine.derivation)
+
+
+EARLIER = """
+void f(int n, int m, int a[restrict n + 2 * m + 12][2 * n + m + 12], const int b[restrict n])
+{
+  for (int q = 0; q < m; q++)
+    for (int k = 0; k < n; k += 2)
+      for (int l = 0; l < n; l += 2)
+        a[k][l] = a[k + 1][l] - a[k + 1][l + 2];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i][j] = a[i + 2][j + 1] - b[i];
+}
+"""
+"""What is copied is less than the array is declared to have, and steps of the nest before it have
+made that hard to tell."""
+
+
+def test_no_more_is_copied_than_the_program_touches() -> None:
+    (fn,) = parse_file("f.c", text=EARLIER).unit.functions
+    plan = emit.kernel(offload(fn, {}, PROFILES["pocl"]).derivation)
+    for n, m in ((0, 3), (5, 2)):
+        expected, args = (arguments(fn, {"n": n, "m": m}, 3) for _ in range(2))
+        Program(fn).run(expected)
+        execute(plan, args)
+        assert not compare(expected, args)
 
 
 SEED = 71

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from loopxform.analysis.context import always
 from loopxform.analysis.deps import dependences
-from loopxform.analysis.extent import Extent, NoExtent, explain
+from loopxform.analysis.extent import NoExtent, existing_box, explain
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
@@ -110,11 +110,13 @@ class NodeSplit(Step):
 
     def _unknown(self, fn: Function, site: LoopSite) -> tuple[str, str] | None:
         """What is copied must be a box that the host can compute."""
-        found, param = explain(fn, self.array), _param(fn, self.array)
+        told, param = explain(fn, self.array), _param(fn, self.array)
         assert param is not None
-        if isinstance(found, NoExtent):
-            return found.obstacle.message, found.obstacle.remedy or "declare its shape"
-        if (param.flat and not found.corner) or len(found.upper) > len(COUNTERS):
+        if isinstance(told, NoExtent):
+            return told.obstacle.message, told.obstacle.remedy or "declare its shape"
+        found = existing_box(fn, self.array)
+        many = found is None or len(found.upper) > len(COUNTERS)
+        if found is None or many or (param.flat and not found.corner):
             text = f"where the part of '{self.array}' that is touched ends is not known"
             return text, f"declare it with its shape: {param.type} {self.array}[n][m]"
         bounds = {n for e in (*found.upper, *touched(found)) for n in names(e)}
@@ -147,8 +149,8 @@ class NodeSplit(Step):
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
-        found, old = explain(fn, self.array), self._old(fn, site)
-        assert isinstance(found, Extent)
+        found, old = existing_box(fn, self.array), self._old(fn, site)
+        assert found is not None
         copy = self.copy or fresh(fn, f"{self.array.replace('.', '_')}_old")
         origin = site.loop.origin.then(str(self))
         variables = counters(fn, len(found.upper))
