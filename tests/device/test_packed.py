@@ -24,6 +24,7 @@ from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE
 from loopxform.frontend import parse_file
+from loopxform.ir.printer import listing
 from loopxform.offload.program import offload
 from loopxform.recipes.tile import tile
 from loopxform.runtime.kernel import CompiledKernel
@@ -32,7 +33,10 @@ from loopxform.schedule.params import Options
 from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
 
 PRODUCT = "float s = 0; for (int k = 0; k < {k}; k++) s += {a} * {b}; {c};"
 
@@ -237,3 +241,37 @@ def test_ints_that_floats_round() -> None:
     result = np.zeros((9, 5), np.float32)
     compiled(M=9, U=7, N=5, A=a, B=b, C=result)
     assert (result == np.float32(7 * 2**31)).all()
+
+
+LARGER = """
+void f(int n, int m, const float a[restrict 2 * n + 2 * m + 12][2 * n + 2 * m + 12],
+       const float b[restrict m + 9][n + 9], float y[restrict n + m + 20][n + m + 20],
+       float z[restrict n + m + 20][n + m + 20])
+{
+  for (int q = 0; q < m; q++)
+    for (int e = 0; e < n; e += 2)
+      for (int l = 0; l < n; l += 2)
+        z[e][l] = a[e + 1][l] - z[e + 1][l + 2];
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      float s = 0;
+      for (int k = 0; k < m; k++)
+        s += a[i][k] * b[k][j];
+      y[i][j] = s;
+    }
+}
+"""
+"""Less is touched than `a` is declared to have, and steps of the first nest have made that hard to
+tell."""
+
+
+def test_no_more_is_copied_than_the_program_touches() -> None:
+    (fn,) = parse_file("f.c", text=LARGER).unit.functions
+    derivation = offload(fn, {}, PROFILES["h100"], Options(pack=1)).derivation
+    assert "a_p[" in listing(derivation.function)
+    plan = emit.kernel(derivation, fp=SEPARATE)
+    for n, m in ((5, 2), (9, 9)):
+        expected, args = (arguments(fn, {"n": n, "m": m}, 1) for _ in range(2))
+        Program(fn).run(expected)
+        execute(plan, args)
+        assert not compare(expected, args)

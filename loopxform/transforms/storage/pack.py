@@ -19,7 +19,7 @@ from functools import reduce
 from typing import ClassVar
 
 from loopxform.analysis.context import always
-from loopxform.analysis.extent import Extent, explain
+from loopxform.analysis.extent import Extent, existing_box
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.condition_text import condition_text
@@ -268,8 +268,8 @@ def _odd(fn: Function, found: list[Found], width: int) -> bool:
 def _box(fn: Function, name: str, found: list[Found], known: frozenset[str]) -> Extent | None:
     """What is touched of an array; of a pointer, of which a mapped program does not tell it, what
     tiles end at where one of them is filled: then all of that was touched when they were made."""
-    whole = explain(fn, name)
-    if isinstance(whole, Extent):
+    whole = existing_box(fn, name)
+    if whole is not None:
         return whole
     ends = [{s.limit for s in slices} - {None} for slices in zip(*(f.copy.slices for f in found))]
     upper = [e for limits in ends if len(limits) == 1 for e in limits if e is not None]
