@@ -84,6 +84,18 @@ def assert_same_meaning(before: Function, after: Function, sizes: tuple[int, ...
     _assert_means(after, [_run(before, size) for size in sizes])
 
 
+def keeps_meaning(text: str, *steps: str, sizes: tuple[int, ...]) -> bool:
+    """Applies steps, of which any may be refused (False); where none is, fails unless the program
+    means the same."""
+    before = start(text)[0]
+    try:
+        after = derived(text, *steps)
+    except TransformError:
+        return False
+    assert_same_meaning(before.function, after.function, sizes)
+    return True
+
+
 @dataclass(frozen=True)
 class Run:
     """What a program was given, what the arguments are afterwards, and what it returns."""

@@ -44,7 +44,7 @@ from loopxform.offload.right_looking import (
 )
 from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
-from loopxform.offload.statements_apart import REORDERED, by_statements
+from loopxform.offload.statements_apart import by_statements
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.last_stores import last_stored
@@ -61,6 +61,7 @@ from loopxform.transforms import (
     possible,
 )
 from loopxform.transforms.edges.bounds import ends_of
+from loopxform.transforms.restructure.distribute import REORDERED
 from loopxform.transforms.restructure.places import place_text
 from loopxform.transforms.sites import no_wrap
 

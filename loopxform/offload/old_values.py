@@ -39,21 +39,21 @@ def from_copies(program: Program, s: For, in_order: Callable[[], bool]) -> bool:
     if not in_order() and not all(_is_reused(w.fn, s.var, d) for d in copies):
         return False
     program.derivation = w.derivation
-    copied = {v: array for d in copies for v, array in _copying(w.fn, d).items()}
+    copied = dict(_copying(w.fn, d) for d in copies)
     program.copied |= copied
     names = " and ".join(sorted(copied.values()))
     program.widened[s.var] = f"what later iterations overwrite is read from a copy of {names}"
     return True
 
 
-def _copying(fn: Function, copy: Decl) -> dict[str, str]:
+def _copying(fn: Function, copy: Decl) -> tuple[str, str]:
     """The outermost loop that fills a copy, and the array that it copies."""
-    return {
-        loops_around(fn, path)[-len(copy.shape)].var: s.value.array
+    return next(
+        (loops_around(fn, path)[-len(copy.shape)].var, s.value.array)
         for path, s in walk(fn.body)
         if isinstance(s, Assign) and isinstance(s.target, Load) and s.target.array == copy.name
         if isinstance(s.value, Load)
-    }
+    )
 
 
 def _is_reused(fn: Function, var: str, copy: Decl) -> bool:

@@ -23,8 +23,7 @@ from loopxform.offload.program_state import Program
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.deriving import Work
 from loopxform.transforms import Derivation, Distribute
-
-REORDERED = "reordered"
+from loopxform.transforms.restructure.distribute import REORDERED
 
 
 def by_statements(program: Program, s: For, is_parallel: Callable[[Derivation, str], bool]) -> bool:

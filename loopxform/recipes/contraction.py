@@ -50,7 +50,7 @@ from loopxform.transforms import (
     possible,
 )
 from loopxform.transforms.edges.bounds import trip_count
-from loopxform.transforms.storage.unfold import MERGED
+from loopxform.transforms.storage.unfolding import MERGED
 
 
 @record

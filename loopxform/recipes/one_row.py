@@ -27,7 +27,7 @@ from loopxform.recipes.tiled import Tiled
 from loopxform.schedule.params import Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import Assume, Coalesce, Unfold, possible
-from loopxform.transforms.storage.unfold import MERGED
+from loopxform.transforms.storage.unfolding import MERGED
 
 PLAIN: tuple[Recipe, ...] = ("elementwise", "naive")
 """What vectors may be better than."""

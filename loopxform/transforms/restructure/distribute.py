@@ -28,6 +28,9 @@ from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.sites import one_loop, trusted, unmapped, whole_loop
 
+REORDERED = "reordered"
+"""The word for loops that are sorted by dependences."""
+
 
 @record
 class Distribute(Step):
@@ -43,7 +46,7 @@ class Distribute(Step):
     usage: ClassVar[str] = (
         "distribute LOOP,LOOP,... [INNER,INNER,...] [reordered]   (outermost loop first)"
     )
-    flags: ClassVar[Mapping[str, str]] = {"reordered": "reordered"}
+    flags: ClassVar[Mapping[str, str]] = {REORDERED: "reordered"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         for ref in reversed(self.loops):
@@ -84,10 +87,11 @@ class Distribute(Step):
     def _order(self, fn: Function, site: LoopSite) -> tuple[int, ...] | None:
         """The parts in an order that keeps the dependences, where that of the text does not; None
         where it does, or none does."""
-        loop, cuts = site.loop, (0, *_cuts(self._parts(site.loop)))
-        sunk = replace_at(fn, site.path, (replace(loop, body=self._sunk(loop)),))
-        kept = loop.parallel or not self.reordered
-        order = None if kept else dependence_order(sunk, site.path, cuts)
+        if site.loop.parallel or not self.reordered:
+            return None
+        cuts = (0, *_cuts(self._parts(site.loop)))
+        sunk = replace(site.loop, body=self._sunk(site.loop))
+        order = dependence_order(replace_at(fn, site.path, (sunk,)), site.path, cuts)
         return order if order != tuple(range(len(cuts))) else None
 
     def _split(self, fn: Function, site: LoopSite) -> Function:

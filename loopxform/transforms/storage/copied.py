@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from loopxform.analysis.context import always
 from loopxform.analysis.extent import Extent
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Stmt
-from loopxform.ir.types import INT_MAX, promote
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Decl,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Stmt,
+    Var,
+)
+from loopxform.ir.types import INT_MAX, Space, promote
 from loopxform.ir.typing import symbols, type_of
-from loopxform.transforms.edges.bounds import conjuncts
+from loopxform.ir.visit import Path
+from loopxform.source import Origin
+from loopxform.transforms.edges.bounds import conjunction, conjuncts, positive
 
 COUNTERS = "pqrstuvw"
 """The loops of a copy, by dimension of the array."""
@@ -31,6 +46,28 @@ def copy_nest(
         kind = promote(type_of(end, types))
         moves = (For(name, Const(0), end, Const(1), moves, True, type=kind, origin=origin),)
     return moves[0]
+
+
+def copy_of_box(
+    fn: Function, array: str, copy: str, box: Extent, order: Sequence[int], origin: Origin
+) -> tuple[Decl, Stmt]:
+    """An array in global memory with the dimensions of a box in this order, and the nest that
+    copies the box."""
+    shape = tuple(positive(box.upper[n]) for n in order)
+    decl = Decl(copy, symbols(fn)[array], shape, Space.GLOBAL, origin=origin)
+    names = counters(fn, len(order))
+    index = tuple(map(Var, names))
+    to = Load(copy, tuple(index[n] for n in order))
+    move = Assign(to, Load(array, index), label=f"copy_{copy}", origin=origin)
+    return decl, copy_nest(fn, (move,), names, box.upper)
+
+
+def where_touched(fn: Function, path: Path, box: Extent, nest: Stmt) -> Stmt:
+    """A copy of a box at a place of a program that it is part of: under what the loops around do
+    not say of the condition under which the box is touched."""
+    inside = (*path, *(0,) * len(box.upper))
+    left = [c for c in touched(box) if not always(fn, inside, c)]
+    return If(conjunction(left), (nest,), origin=nest.origin) if left else nest
 
 
 def in_order(s: Stmt) -> tuple[Stmt, ...]:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
-from loopxform.analysis.context import always
 from loopxform.analysis.deps import dependences
 from loopxform.analysis.extent import NoExtent, existing_box, explain
 from loopxform.errors import Obstacle
@@ -29,10 +28,7 @@ from loopxform.ir.nodes import (
     Load,
     Param,
     Stmt,
-    Var,
 )
-from loopxform.ir.types import Space
-from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     LoopSite,
     declared,
@@ -49,9 +45,8 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.edges.bounds import conjunction, positive
 from loopxform.transforms.sites import new_name, one_loop, trusted, unmapped, whole_loop
-from loopxform.transforms.storage.copied import COUNTERS, copy_nest, counters, touched
+from loopxform.transforms.storage.copied import COUNTERS, copy_of_box, touched, where_touched
 
 Index = tuple[Expr, ...]
 
@@ -115,12 +110,13 @@ class NodeSplit(Step):
         if isinstance(told, NoExtent):
             return told.obstacle.message, told.obstacle.remedy or "declare its shape"
         found = existing_box(fn, self.array)
-        many = found is None or len(found.upper) > len(COUNTERS)
-        if found is None or many or (param.flat and not found.corner):
+        if found is None or len(found.upper) > len(COUNTERS) or (param.flat and not found.corner):
             text = f"where the part of '{self.array}' that is touched ends is not known"
             return text, f"declare it with its shape: {param.type} {self.array}[n][m]"
         bounds = {n for e in (*found.upper, *touched(found)) for n in names(e)}
-        changing = (bounds & writes(fn.body)) | (bounds & {s.var for s in _around(fn, site)})
+        changing = (bounds & writes(fn.body)) | (
+            bounds & {s.var for s in loops_around(fn, site.path)}
+        )
         if changing:
             return (
                 f"the part of '{self.array}' that is touched depends on '{min(changing)}', which "
@@ -153,28 +149,16 @@ class NodeSplit(Step):
         assert found is not None
         copy = self.copy or fresh(fn, f"{self.array.replace('.', '_')}_old")
         origin = site.loop.origin.then(str(self))
-        variables = counters(fn, len(found.upper))
-        place = tuple(map(Var, variables))
-        kind = symbols(fn)[self.array]
-        decl = Decl(copy, kind, tuple(map(positive, found.upper)), Space.GLOBAL, origin=origin)
-        label = f"copy_{copy}"
-        move = Assign(Load(copy, place), Load(self.array, place), label=label, origin=origin)
-        nest: Stmt = copy_nest(fn, (move,), variables, found.upper)
+        order = range(len(found.upper))
+        decl, nest = copy_of_box(fn, self.array, copy, found, order, origin)
         split = _reading(site.loop, self.array, lambda e: _of(e, copy) if e.index in old else e)
         made = replace_at(fn, site.path, (nest, split))
-        left = [c for c in touched(found) if not always(made, (*site.path, *(0,) * len(place)), c)]
-        if left:
-            nest = If(conjunction(left), (nest,), origin=origin)
-        done = replace_at(fn, site.path, (nest, split))
+        done = replace_at(fn, site.path, (where_touched(made, site.path, found, nest), split))
         return replace(done, body=(decl, *done.body))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
         return f"no write of {site.loop.var} comes before these reads of {self.array}"
-
-
-def _around(fn: Function, site: LoopSite) -> tuple[For, ...]:
-    return loops_around(fn, site.path)
 
 
 def _param(fn: Function, array: str) -> Param | None:

@@ -11,33 +11,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from loopxform.analysis.context import always
 from loopxform.analysis.extent import Extent, NoExtent, explain
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
-    Assign,
     Copy,
-    Decl,
     Expr,
     For,
     Function,
-    If,
     Load,
     Opaque,
     Param,
-    Stmt,
-    Var,
 )
-from loopxform.ir.types import Space
-from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loops, map_exprs, names, reads, walk, writes
 from loopxform.nearest import did_you_mean
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.edges.bounds import conjunction, positive
 from loopxform.transforms.sites import new_name
-from loopxform.transforms.storage.copied import COUNTERS, copy_nest, counters, touched
+from loopxform.transforms.storage.copied import COUNTERS, copy_of_box, touched, where_touched
 
 
 @record
@@ -138,13 +129,7 @@ class Relayout(Step):
         target = self.target or fresh(fn, f"{self.array.replace('.', '_')}_t")
         order = [int(n) for n in self.order]
         origin = fn.body[first].origin.then(str(self))
-        shape = tuple(positive(found.upper[n]) for n in order)
-        decl = Decl(target, symbols(fn)[self.array], shape, Space.GLOBAL, origin=origin)
-        variables = counters(fn, len(order))
-        index = tuple(map(Var, variables))
-        moved = Load(target, tuple(index[n] for n in order))
-        move = Assign(moved, Load(self.array, index), label=f"copy_{target}", origin=origin)
-        copy: Stmt = copy_nest(fn, (move,), variables, found.upper)
+        decl, copy = copy_of_box(fn, self.array, target, found, order, origin)
 
         def redirected(e: Expr) -> Expr:
             if isinstance(e, Load) and e.array == self.array:
@@ -153,9 +138,7 @@ class Relayout(Step):
 
         rest = map_exprs(fn.body[first:], redirected)
         made = replace(fn, body=(*fn.body[:first], copy, *rest))
-        left = [c for c in touched(found) if not always(made, (first,) + (0,) * len(order), c)]
-        if left:
-            copy = If(conjunction(left), (copy,), origin=origin)
+        copy = where_touched(made, (first,), found, copy)
         return replace(fn, body=(decl, *fn.body[:first], copy, *rest))
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002

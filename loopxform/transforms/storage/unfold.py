@@ -13,7 +13,7 @@ tensor-tensor multiplication".)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
@@ -23,29 +23,23 @@ from loopxform.analysis.extent import Extent, NoExtent, explain
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, simplify
-from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
-    Copy,
     Decl,
     Expr,
-    For,
     Function,
     If,
     Load,
-    Opaque,
     Param,
     Stmt,
     Var,
 )
-from loopxform.ir.printer import expr_text
 from loopxform.ir.types import Space
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     LoopSite,
-    loops_around,
     map_exprs,
     names,
     reads,
@@ -54,9 +48,8 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.records import record
-from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
-from loopxform.transforms.sites import new_name, one_loop, trusted
+from loopxform.transforms.sites import one_loop, trusted
 from loopxform.transforms.storage.copied import (
     COUNTERS,
     copy_nest,
@@ -64,58 +57,29 @@ from loopxform.transforms.storage.copied import (
     counters,
     touched,
 )
-
-MERGED = "*"
-"""Between dimensions that become one."""
+from loopxform.transforms.storage.unfolding import MERGED, Unfolding, is_mapped, refusal
 
 
 @record
-class Unfold(Step):
+class Unfold(Unfolding):
     """Has the nest of `loop` read a copy of `array`: `order` names, for each dimension of the copy,
-    the dimension of the array, or several that become one, `1*3`. `target` names the copy
-    (default: A_m)."""
-
-    loop: str
-    array: str
-    order: tuple[str, ...]
-    target: str = ""
+    the dimension of the array, or several that become one, `1*3`."""
 
     verb: ClassVar[str] = "unfold"
     usage: ClassVar[str] = "unfold LOOP ARRAY DIM*DIM,DIM,... [NAME]   (1*3,0*2: a matrix)"
 
-    def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        if loops_around(fn, site.path):
-            text = f"the loop over '{site.loop.var}' is inside another one"
-            return (_no(site, text, "name the outermost loop"),)
-        if any(isinstance(s, Opaque | Copy) or _is_mapped(s) for _, s in walk((site.loop,))):
-            text = f"the loop over '{site.loop.var}' is mapped, or holds what is not modelled"
-            return (_no(site, text, "unfold arrays before loops are mapped"),)
+    def _refused(self, fn: Function, site: LoopSite) -> Obstacle | None:
         found = self._box(fn, site)
-        if isinstance(found, Obstacle):
-            return (found,)
-        asked = (
-            _no(
-                site,
-                f"an int may not number the elements of the copy: {expr_text(e)} is not known",
-                f"assume {condition_text(e)}",
-            )
-            for e in self.open_questions(fn)
-        )
-        return (*new_name(fn, self.target, site), *asked)
+        return found if isinstance(found, Obstacle) else None
 
-    def open_questions(self, fn: Function) -> tuple[Expr, ...]:
-        """What must be assumed for the step to be legal: that an int can number the elements of the
-        copy, as far as that is not known."""
-        site = one_loop(fn, self.loop)
-        found = site if isinstance(site, Obstacle) else self._box(fn, site)
-        if isinstance(site, Obstacle) or isinstance(found, Obstacle):
-            return ()
-        *rows, last = (found.upper[n] for g in self.groups for n in g)
-        asked = dict.fromkeys(counted(rows, last, 1))
-        return tuple(e for e in asked if e not in fn.assumes and not always(fn, site.path, e))
+    def _numbered(self, fn: Function, site: LoopSite) -> Iterator[Expr]:
+        box = self._box(fn, site)
+        assert isinstance(box, Extent)
+        *rows, last = (box.upper[n] for g in self.groups for n in g)
+        return counted(rows, last, 1)
+
+    def _what(self) -> str:
+        return "the elements of the copy"
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
@@ -128,7 +92,7 @@ class Unfold(Step):
         nest = (site.loop,)
         if param is None or self.array not in reads(nest) | writes(nest):
             text = f"the loop over '{site.loop.var}' uses no array '{self.array}' of the caller's"
-            return _no(site, text, "name an array parameter that it reads or writes")
+            return refusal(site, text, "name an array parameter that it reads or writes")
         if (problem := self._no_order(param)) is not None:
             return problem
         box = explain(_first(fn, self.array), self.array)
@@ -136,10 +100,12 @@ class Unfold(Step):
             return box.obstacle
         if param.flat and not box.corner:
             text = f"where the part of '{self.array}' that is touched ends is not known"
-            return _no(site, text, f"declare it with its shape: {param.type} {self.array}[n][m]")
+            return refusal(
+                site, text, f"declare it with its shape: {param.type} {self.array}[n][m]"
+            )
         if not {n for e in (*box.upper, *touched(box)) for n in names(e)} <= host_scalars(fn):
             text = f"how much of '{self.array}' is touched is not known before the nest"
-            return _no(site, text, "leave it as it is")
+            return refusal(site, text, "leave it as it is")
         return box
 
     def _no_order(self, param: Param) -> Obstacle | None:
@@ -224,14 +190,6 @@ def _first(fn: Function, array: str) -> Function:
     """The program that steps began with, where they have mapped nests of this one already: it
     touches the same of an array, and is shorter."""
     start = fn.start
-    if start is None or not any(_is_mapped(s) for _, s in walk(fn.body)):
+    if start is None or not any(is_mapped(s) for _, s in walk(fn.body)):
         return fn
     return start if any(p.name == array for p in start.objects) else fn
-
-
-def _is_mapped(s: Stmt) -> bool:
-    return isinstance(s, For) and s.level is not None
-
-
-def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:
-    return Obstacle("LX157", text, site.loop.origin.loc, remedy=remedy)

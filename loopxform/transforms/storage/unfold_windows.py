@@ -14,35 +14,30 @@ Chetlur et al., "cuDNN: efficient primitives for deep learning", 2014.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
-from loopxform.analysis.context import always
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
     Bin,
     Cast,
     Const,
-    Copy,
     Decl,
     Expr,
     For,
     Function,
     If,
     Load,
-    Opaque,
     Param,
     Stmt,
     Var,
 )
-from loopxform.ir.printer import expr_text
 from loopxform.ir.stand_ins import position
 from loopxform.ir.types import Scalar, Space, common
 from loopxform.ir.typing import symbols, type_of
@@ -50,7 +45,6 @@ from loopxform.ir.visit import (
     LoopSite,
     along,
     loads,
-    loops_around,
     map_exprs,
     names,
     reads,
@@ -61,61 +55,34 @@ from loopxform.ir.visit import (
     writes,
 )
 from loopxform.records import record
-from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction, trip_count
-from loopxform.transforms.sites import new_name, one_loop, trusted
+from loopxform.transforms.sites import one_loop, trusted
 from loopxform.transforms.storage.copied import COUNTERS, copy_nest, counted, counters
-
-MERGED = "*"
-"""Between loops whose iterations are numbered together."""
+from loopxform.transforms.storage.unfolding import MERGED, Unfolding, refusal
 
 
 @record
-class UnfoldWindows(Step):
+class UnfoldWindows(Unfolding):
     """Has the nest of `loop` read `array` as a matrix: `order` names the loops that number its
-    rows, `c*p*q`, and those that number its columns. `target` names it (default: X_m)."""
-
-    loop: str
-    array: str
-    order: tuple[str, ...]
-    target: str = ""
+    rows, `c*p*q`, and those that number its columns."""
 
     verb: ClassVar[str] = "unfold-windows"
     usage: ClassVar[str] = "unfold-windows LOOP ARRAY LOOP*LOOP,LOOP*LOOP [NAME]"
 
-    def check(self, fn: Function) -> tuple[Obstacle, ...]:
-        site = one_loop(fn, self.loop)
-        if isinstance(site, Obstacle):
-            return (site,)
-        if loops_around(fn, site.path):
-            text = f"the loop over '{site.loop.var}' is inside another one"
-            return (_no(site, text, "name the outermost loop"),)
-        if any(isinstance(s, Opaque | Copy) or _is_mapped(s) for _, s in walk((site.loop,))):
-            text = f"the loop over '{site.loop.var}' is mapped, or holds what is not modelled"
-            return (_no(site, text, "unfold arrays before loops are mapped"),)
+    def _refused(self, fn: Function, site: LoopSite) -> Obstacle | None:
         found = self._windows(fn, site)
-        if isinstance(found, Obstacle):
-            return (found,)
-        asked = (
-            _no(
-                site,
-                f"an int may not number its rows or columns: {expr_text(e)} is not known",
-                f"assume {condition_text(e)}",
-            )
-            for e in self.open_questions(fn)
-        )
-        return (*new_name(fn, self.target, site), *asked)
+        return found if isinstance(found, Obstacle) else None
 
-    def open_questions(self, fn: Function) -> tuple[Expr, ...]:
-        """What must be assumed for the step to be legal: that an int can number rows and columns,
-        as far as that is not known."""
-        site = one_loop(fn, self.loop)
-        found = site if isinstance(site, Obstacle) else self._windows(fn, site)
-        if isinstance(site, Obstacle) or isinstance(found, Obstacle):
-            return ()
-        ends = [[x.hi for x in group] for group in found.groups]
-        asked = dict.fromkeys(e for *rows, last in ends if rows for e in counted(rows, last, 1))
-        return tuple(e for e in asked if e not in fn.assumes and not always(fn, site.path, e))
+    def _numbered(self, fn: Function, site: LoopSite) -> Iterator[Expr]:
+        found = self._windows(fn, site)
+        assert isinstance(found, _Windows)
+        for group in found.groups:
+            *rows, last = (x.hi for x in group)
+            if rows:
+                yield from counted(rows, last, 1)
+
+    def _what(self) -> str:
+        return "its rows or columns"
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -129,7 +96,7 @@ class UnfoldWindows(Step):
         used = reads(nest) | writes(nest)
         if not isinstance(param, Param) or not param.array or self.array not in used:
             text = f"the loop over '{site.loop.var}' uses no array '{self.array}' of the caller's"
-            return _no(site, text, "name an array parameter that it reads or writes")
+            return refusal(site, text, "name an array parameter that it reads or writes")
         places = [
             (along(nest, path)[:-1], x)
             for path, s in walk(nest)
@@ -141,14 +108,16 @@ class UnfoldWindows(Step):
         whole = len(load.index) == len(param.shape) and None not in param.shape[1:]
         if any(x != load for _, x in places) or not whole or param.flat or param.is_member:
             text = f"'{self.array}' is not used in one place, with a subscript for each dimension"
-            return _no(site, text, f"declare it with its shape: {param.type} {self.array}[n][m]")
+            return refusal(
+                site, text, f"declare it with its shape: {param.type} {self.array}[n][m]"
+            )
         if any(not isinstance(s, For) for x, _ in places for s in x):
             text = f"a condition says what is used of '{self.array}'"
-            return _no(site, text, "leave it as it is")
+            return refusal(site, text, "leave it as it is")
         if any(x[: len(around)] != around for x, _ in places):
-            return _no(site, f"'{self.array}' is used in several loops", "leave it as it is")
+            return refusal(site, f"'{self.array}' is used in several loops", "leave it as it is")
         if self.array in writes(nest) and len({*load.index}) < len(load.index):
-            return _no(site, f"not all elements of '{self.array}' are written once", "leave it")
+            return refusal(site, f"not all elements of '{self.array}' are written once", "leave it")
         return self._counted(fn, site, [s for s in around if isinstance(s, For)], load)
 
     def _counted(
@@ -161,24 +130,24 @@ class UnfoldWindows(Step):
         named = [v for group in self.groups for v in group]
         if any(True for e in load.index for _ in loads(e)):
             text = f"data say what is used of '{self.array}'"
-            return _no(site, text, "leave it as it is")
+            return refusal(site, text, "leave it as it is")
         if self.array in writes((site.loop,)) and not {*load.index} <= {*map(Var, by_name)}:
             text = f"'{self.array}' is written at other places than those of loops"
-            return _no(site, text, "leave it as it is")
+            return refusal(site, text, "leave it as it is")
         if len(self.order) != 2 or sorted(named) != sorted(used & set(by_name)):
             text = f"'{','.join(self.order)}' is not each loop that the subscripts of"
             text += f" '{self.array}' name, once, in two groups"
-            return _no(site, text, f"name {', '.join(sorted(used & set(by_name)))}")
+            return refusal(site, text, f"name {', '.join(sorted(used & set(by_name)))}")
         if len(by_name) < len(around) or len(named) > len(COUNTERS):
-            return _no(site, "loops have the same name, or are too many", "rename them")
+            return refusal(site, "loops have the same name, or are too many", "rename them")
         uneven = next((s for s in around if not _counts_to(s, known)), None)
         if uneven is not None or not used <= known | set(by_name):
             what = f"the loop over '{uneven.var}' counts" if uneven else f"'{self.array}' is used"
             text = f"where {what} is not known before the nest"
-            return _no(site, text, "count from 0 by 1 to a number of the caller's")
+            return refusal(site, text, "count from 0 by 1 to a number of the caller's")
         if any(by_name[v].type != by_name[named[0]].type for v in named):
             text = f"loops that number '{self.array}' have variables of several types"
-            return _no(site, text, "declare them with one type")
+            return refusal(site, text, "declare them with one type")
         rows, columns = ([by_name[v] for v in group] for group in self.groups)
         others = tuple(s for s in around if s.var not in named)
         return _Windows(load, (tuple(rows), tuple(columns)), others, by_name[named[0]].type)
@@ -278,11 +247,3 @@ def _times(a: Expr, b: Expr) -> Expr:
 def _counts_to(s: For, known: frozenset[str]) -> bool:
     """Whether a loop counts from 0 by 1 to a number that the host knows."""
     return value_of(s.lo) == 0 and value_of(s.step) == 1 and names(s.hi) <= known
-
-
-def _is_mapped(s: Stmt) -> bool:
-    return isinstance(s, For) and s.level is not None
-
-
-def _no(site: LoopSite, text: str, remedy: str) -> Obstacle:
-    return Obstacle("LX157", text, site.loop.origin.loc, remedy=remedy)
