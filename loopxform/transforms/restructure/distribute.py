@@ -23,10 +23,10 @@ from typing import ClassVar
 from loopxform.analysis.legality import dependence_order, distribute_obstacles
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Decl, For, Function, Stmt
-from loopxform.ir.visit import LoopSite, reads, replace_at, walk, writes
+from loopxform.ir.visit import LoopSite, reads, replace_at, resolve, walk, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
-from loopxform.transforms.sites import one_loop, trusted, unmapped, whole_loop
+from loopxform.transforms.sites import no_such_loop, one_loop, trusted, unmapped, whole_loop
 
 REORDERED = "reordered"
 """The word for loops that are sorted by dependences."""
@@ -79,7 +79,8 @@ class Distribute(Step):
         sunk = replace_at(fn, site.path, (replace(site.loop, body=self._sunk(site.loop)),))
         parts = self._parts(site.loop)
         if len(parts) < 2:
-            return (_single(site),)
+            unknown = next((ref for ref in self.around if not resolve(fn, ref)), None)
+            return (_single(site) if unknown is None else no_such_loop(fn, unknown),)
         ordered = self._order(fn, site) is not None
         found = (distribute_obstacles(sunk, site.path, n, ordered=ordered) for n in _cuts(parts))
         return next(filter(None, found), ())

@@ -47,6 +47,10 @@ LISTINGS = {
 }
 
 REFUSALS = {
+    "misspelt": (
+        c("for (int i = 1; i < n; i++) { b[i] = a[i - 1]; a[i] = i; }"),
+        "distribute i reorderd",
+    ),
     "cycle": (
         c("for (int i = 1; i < n; i++) { b[i] = a[i - 1]; a[i] = b[i - 1]; }"),
         "distribute i reordered",
