@@ -32,6 +32,9 @@ MOST = 3 / 4
 UNKNOWN_SIZE = "LX040"
 """Of an array: a declaration is all that it takes."""
 
+NOT_PARALLEL = "LX062"
+"""Of the loops of a nest."""
+
 T = TypeVar("T")
 Work = Callable[[Part, Region], T]
 """Offloads the function that stands for a region; raises LoopxformError."""
@@ -134,7 +137,7 @@ class _Finder(Generic[T]):
             why = self._take(whole, part)
             if why is None:
                 return
-            self.unspread = why if why.code == "LX062" else None
+            self.unspread = why if why.code == NOT_PARALLEL else None
         self._block(self.owner.body)
 
     def _block(self, block: Block) -> bool:
@@ -254,10 +257,15 @@ class _Finder(Generic[T]):
         """Whether anything inside a statement was taken that cannot be taken itself; nothing can
         where it `is_known` of each loop in it that it is not parallel."""
         bodies = [(x.items, partial(self._block, x)) for x in item.bodies]
+        before = len(self.found.left)
         if not is_known and self._each(bodies):
             if isinstance(why, LoopxformError) and why.code == UNKNOWN_SIZE:
                 self.found.around.append((self.owner.name, why))
             return True
+        if isinstance(why, LoopxformError) and why.code == UNKNOWN_SIZE:
+            # With sizes of its arrays it is taken as a whole: no matter why loops inside are not.
+            inside = self.found.left[before:]
+            self.found.left[before:] = [x for x in inside if x[1].code != NOT_PARALLEL]
         told = any(map(is_directive, item.nodes))  # what is behind it says why it stays
         if isinstance(why, LoopxformError) and self.original.has_loop(item) and not told:
             why.loc = why.loc or self.original.first_loop([item])

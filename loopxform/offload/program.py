@@ -45,6 +45,7 @@ from loopxform.offload.sequential_rest import flagged, sequential, single
 from loopxform.offload.time_tiles import time_tiled
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.capped_counts import counts_of_all
+from loopxform.prepare.counted_parameters import with_kept_parameters
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
 from loopxform.prepare.pointer_rotation import standing_pointers
@@ -96,7 +97,7 @@ def offload(
     """
     searched = searches_as_reductions(fn, limits.search_parts)
     counting = counts_of_all(searched.fn)
-    fn = standing_pointers(whole_loops(counting.fn))
+    fn = with_kept_parameters(standing_pointers(whole_loops(counting.fn)))
     _require_modelled(fn, with_loops=with_loops)
     counted = _counted(_own(rerolled(Derivation(fn))).titled("Loops with names of their own"))
     asked = asked or Wishes()

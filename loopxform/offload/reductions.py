@@ -46,6 +46,7 @@ from loopxform.schedule.params import KINDS
 from loopxform.transforms import (
     AtomicUpdates,
     Distribute,
+    Normalise,
     Privatise,
     RemoveUnitLoop,
     Rfactor,
@@ -54,6 +55,7 @@ from loopxform.transforms import (
 )
 from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.restructure.places import place_text
+from loopxform.transforms.sites import ascending
 
 
 def in_parts(program: Program, s: For) -> bool:
@@ -62,6 +64,23 @@ def in_parts(program: Program, s: For) -> bool:
     verdict = program.verdicts().get(s.var)
     if verdict is None or verdict.parallel != "reduction":
         return False
+    before, (site,) = program.derivation, resolve(program.fn, s.var)
+    if not ascending(site):
+        return _reduced(program, s, verdict)
+    numbered = before.titled(f"The iterations of {s.var} numbered upwards")
+    step = Normalise(s.var)
+    if step.check(program.fn):
+        return False
+    program.derivation = numbered.then(step)
+    (site,) = resolve(program.fn, s.var)
+    reduced = _reduced(program, site.loop, verdict)
+    if not reduced:
+        program.derivation = before
+    return reduced
+
+
+def _reduced(program: Program, s: For, verdict: LoopVerdict) -> bool:
+    """As `in_parts`, of a loop that counts upwards."""
     w = Work(program.derivation.titled(f"Partial results of the loop over {s.var}"), {})
     allowed = "reassociate" if program.allowing(program.options, s).reassociate else ""
     if any(not r.fixed for r in verdict.reductions):
