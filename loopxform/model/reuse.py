@@ -9,7 +9,7 @@ automatic loop tiling.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from math import prod
@@ -19,7 +19,7 @@ from loopxform.ir.affine import poly
 from loopxform.ir.nodes import Assign, For, If, Stmt, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import names
+from loopxform.ir.visit import names, perfect_nest
 from loopxform.model.footprint import Box, Factors, amount, linear, spread, width
 from loopxform.prepare.parallel_band import Nest
 from loopxform.records import record
@@ -170,9 +170,18 @@ class Facts:
 
     def mutual(self, y: str, x: str) -> bool:
         """Whether one array is used again along y and another along x."""
-        found = [r.varies for r in self.reduced]
-        along_y = any(y not in v and x in v for v in found)
-        return along_y and any(x not in v and y in v for v in found)
+        return _crosswise(self.reduced, y, x)
+
+    def mutual_terms(self, y: str, x: str) -> int:
+        """How many terms sums have in which one array is used again along y and another along x,
+        both of them loops of many iterations; 0 where these are more than few, or not known."""
+        small = [r for r in self.reads if r.loops and all(map(small_trips, r.loops))]
+        parallel = perfect_nest(self.nest.outermost)[: len(self.nest.parallel)]
+        few = any(small_trips(s) for s in parallel if s.var in (y, x))
+        if few or not _crosswise(small, y, x):
+            return 0
+        terms = max(prod(small_trips(s) or 1 for s in r.loops) for r in small)
+        return terms if terms <= SMALL else 0
 
     def invariant(self, loop: str) -> tuple[Read, ...]:
         """Reads of a reduction that every iteration of a parallel loop makes alike."""
@@ -325,6 +334,13 @@ class Facts:
         for factors in self._inside(r, self.home(r)).values():
             found += factors
         return tuple(found)
+
+
+def _crosswise(reads: Iterable[Read], y: str, x: str) -> bool:
+    """Whether some of the reads are invariant to y alone, and some to x alone."""
+    found = [r.varies for r in reads]
+    along_y = any(y not in v and x in v for v in found)
+    return along_y and any(x not in v and y in v for v in found)
 
 
 def _settings(

@@ -91,16 +91,28 @@ def _group(w: Work, loop: str) -> str:
 
 def _is_elementwise(nest: Nest) -> bool:
     """Whether neighbours touch neighbours in every access, one element of each array in an
-    iteration, without loops inside the nest."""
+    iteration, without loops inside the nest; what is invariant to one of the parallel loops is
+    little beside the rest, wherever it lies."""
     x, body = nest.parallel[-1], nest.innermost.body
     places: dict[str, set[tuple[Poly, ...]]] = {}
     for e in _elements(body):
-        places.setdefault(e.array, set()).add(tuple(map(poly, e.index)))
+        if not _is_invariant(e, nest.parallel):
+            places.setdefault(e.array, set()).add(tuple(map(poly, e.index)))
     return (
-        all(isinstance(s, Assign | Decl | If) for _, s in walk(body))
+        bool(places)
+        and all(isinstance(s, Assign | Decl | If) for _, s in walk(body))
         and all(len(found) == 1 for found in places.values())
         and all(_is_along(index, x) for found in places.values() for index in found)
     )
+
+
+def _is_invariant(e: Load, parallel: tuple[str, ...]) -> bool:
+    """Whether an access is affine, and the same in all iterations of a parallel loop."""
+    index = tuple(map(poly, e.index))
+    is_affine = all(linear(p, v) is not None for p in index for v in parallel)
+    if not is_affine or any(True for i in e.index for _ in loads(i)):
+        return False
+    return not all(any(p.mentions(v) for p in index) for v in parallel)
 
 
 def _elements(body: tuple[Stmt, ...]) -> Iterator[Load]:

@@ -128,11 +128,21 @@ def pair(facts: Facts, *, asked: bool) -> tuple[str, ...]:
     """The innermost two parallel loops with reuse along both; the innermost two of all where the
     user asks for a pair."""
     loops = facts.nest.parallel
+    found = next(((y, x) for y, x in _pairs(loops) if facts.mutual(y, x)), ())
+    return found or (loops[-2:] if asked else ())
+
+
+def pair_of_terms(facts: Facts) -> tuple[tuple[str, str], int] | None:
+    """The innermost two parallel loops with reuse along both in sums over loops of few iterations,
+    and how many terms these have."""
+    found = ((p, facts.mutual_terms(*p)) for p in _pairs(facts.nest.parallel))
+    return next((x for x in found if x[1]), None)
+
+
+def _pairs(loops: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Every two loops, outer and inner, the innermost first."""
     order = sorted(combinations(range(len(loops)), 2), key=lambda p: (p[1], p[0]), reverse=True)
-    for a, b in order:
-        if facts.mutual(loops[a], loops[b]):
-            return loops[a], loops[b]
-    return loops[-2:] if asked else ()
+    return [(loops[a], loops[b]) for a, b in order]
 
 
 def one_parallel(question: Question) -> str:
@@ -147,5 +157,7 @@ def block(question: Question) -> tuple[str, str] | str:
     """The two loops that a block is tiled along, or why there are none."""
     if reason := one_parallel(question):
         return reason
-    loops = pair(question.facts, asked=question.asked)
-    return (loops[0], loops[1]) if loops else NO_REUSE
+    if loops := pair(question.facts, asked=question.asked):
+        return loops[0], loops[1]
+    found = pair_of_terms(question.facts)
+    return found[0] if found and found[1] >= question.costs.block_terms else NO_REUSE

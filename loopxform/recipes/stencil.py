@@ -1,6 +1,7 @@
 """Tiling with halos: the box that the windows of a group's work-items cover together.
 
-Fits where footprints overlap along parallel loops; in sums over windows each work-item takes a
+Fits where footprints overlap along parallel loops, or are the same in sums of so few terms that a
+block of two loops is not worth it (distances of points in space); in sums each work-item takes a
 strip of rows. (Seed 000, section 2.4.)
 """
 
@@ -12,7 +13,7 @@ from typing import ClassVar
 from loopxform.ir.nodes import For
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import Question
-from loopxform.recipes.staged_tiles import StagedTiles
+from loopxform.recipes.staged_tiles import StagedTiles, pair_of_terms
 from loopxform.schedule.params import Recipe
 
 MOST_LOOPS = 3
@@ -25,8 +26,16 @@ class Stencil(StagedTiles):
 
     def dims(self, question: Question) -> tuple[Dim, ...] | str:
         facts = question.facts
-        loops = _windows(facts) or (facts.nest.parallel[-2:] if question.asked else ())
+        loops = _windows(facts) or _few_terms(question)
+        if question.asked and not loops:
+            loops = facts.nest.parallel[-2:]
         return _halos(facts, loops) if loops else "no footprints overlap"
+
+
+def _few_terms(question: Question) -> tuple[str, ...]:
+    """Two loops with reuse along both in sums of fewer terms than are worth a block."""
+    found = pair_of_terms(question.facts) if question.limits.warp > 1 else None
+    return found[0] if found and 1 < found[1] < question.costs.block_terms else ()
 
 
 def _halos(facts: Facts, loops: tuple[str, ...]) -> tuple[Dim, ...]:

@@ -38,7 +38,8 @@ class Costs:
     microseconds besides, however little it does: it begins when the one before has ended (an H100:
     3.9 to 4.6 for some thousand elements).
     Windows are staged from `window_reads` of each element on, `strip_reads` where work-items sum up
-    strips of them: below that, caches serve as well.
+    strips of them: below that, caches serve as well. Of sums whose number of terms is known, those
+    of `block_terms` and more are computed in blocks of two loops, shorter ones in strips of rows.
     Smaller tiles keep `least_warps` in a group, and `least_elements` of a work-item along a loop;
     packed ones `packed_elements` of a work-item. Groups of fewer than `many_warps` are padded, and
     read ahead where a work-item has more than `few_elements`: their warps are too few to hide what
@@ -112,6 +113,7 @@ class Costs:
     start: float = 0
     window_reads: int = 16
     strip_reads: int = 4
+    block_terms: int = 16
     least_warps: int = 4
     least_elements: int = 4
     packed_elements: int = 64
