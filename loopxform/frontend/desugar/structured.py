@@ -22,6 +22,7 @@ from loopxform.frontend.desugar.early_exits import with_early_exits
 from loopxform.frontend.desugar.early_steps import stepped_at_the_start, stepped_in_condition
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
+from loopxform.frontend.desugar.leaving_loops import out_of_loops
 from loopxform.frontend.desugar.names import Fresh, changed, declared, governed, mentioned
 from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.strides import counted_strides
@@ -195,6 +196,7 @@ class _Structure:
             found = sum(jump.is_jump(x) for b in before for x in every(b))
             if found != self.gotos[s.name] or _hides(before, jump, after):
                 continue
+            before = out_of_loops(before, jump, self.fresh)
             try:
                 made = guarded(before, jump, self.fresh, self.private) if before else []
             except Stuck:
