@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopxform.analysis.extent import Extent, NoExtent, explain
+from loopxform.analysis.extent import Extent, NoExtent, existing_box, explain
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Copy, Expr, For, Function, Opaque, Param
@@ -66,10 +66,10 @@ def operand(fn: Function, site: LoopSite, text: str) -> Operand | Obstacle:
     if not rows or len(rows) + 1 < len(param.shape) or len(param.shape) > len(COUNTERS):
         text = f"'{name}' has no rows"
         return no(site, text, f"declare it with its rows: {param.type} {name}[M][N]")
-    box = explain(fn, name)
-    if isinstance(box, NoExtent):
-        return box.obstacle
-    if param.flat and not (box.corner and box.upper[-1] == rows[-1]):
+    told, box = explain(fn, name), existing_box(fn, name)
+    if isinstance(told, NoExtent):
+        return told.obstacle
+    if box is None or (param.flat and not (box.corner and box.upper[-1] == rows[-1])):
         text = f"where the part of '{name}' that is touched ends is not known"
         return no(site, text, f"declare it with its shape: {param.type} {name}[M][N]")
     again = tuple(dict.fromkeys(_again(site.loop, name)))

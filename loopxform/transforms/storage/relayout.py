@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from loopxform.analysis.extent import Extent, NoExtent, explain
+from loopxform.analysis.extent import NoExtent, existing_box, explain
 from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
@@ -97,12 +97,12 @@ class Relayout(Step):
 
     def _unknown(self, fn: Function) -> Obstacle | None:
         """What may be read must be a box that the host can compute."""
-        found = explain(fn, self.array)
-        if isinstance(found, NoExtent):
-            return found.obstacle
+        told, found = explain(fn, self.array), existing_box(fn, self.array)
+        if isinstance(told, NoExtent):
+            return told.obstacle
         param = _param(fn, self.array)
         assert param is not None
-        if param.flat and not found.corner:
+        if found is None or (param.flat and not found.corner):
             return Obstacle(
                 "LX150",
                 f"where the part of '{self.array}' that is touched ends is not known",
@@ -123,9 +123,9 @@ class Relayout(Step):
 
     def rewrite(self, fn: Function) -> Function:
         first = _first_read(fn, self.array)
-        found = explain(fn, self.array)
+        found = existing_box(fn, self.array)
         assert first is not None
-        assert isinstance(found, Extent)
+        assert found is not None
         target = self.target or fresh(fn, f"{self.array.replace('.', '_')}_t")
         order = [int(n) for n in self.order]
         origin = fn.body[first].origin.then(str(self))

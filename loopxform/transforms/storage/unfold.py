@@ -44,7 +44,6 @@ from loopxform.ir.visit import (
     names,
     reads,
     replace_at,
-    walk,
     writes,
 )
 from loopxform.records import record
@@ -57,7 +56,7 @@ from loopxform.transforms.storage.copied import (
     counters,
     touched,
 )
-from loopxform.transforms.storage.unfolding import MERGED, Unfolding, is_mapped, refusal
+from loopxform.transforms.storage.unfolding import MERGED, Unfolding, refusal
 
 
 @record
@@ -187,9 +186,7 @@ class Unfold(Unfolding):
 
 
 def _first(fn: Function, array: str) -> Function:
-    """The program that steps began with, where they have mapped nests of this one already: it
-    touches the same of an array, and is shorter."""
+    """The program that steps began with: it touches the same of an array, all of which is passed to
+    kernels, and says so more plainly."""
     start = fn.start
-    if start is None or not any(is_mapped(s) for _, s in walk(fn.body)):
-        return fn
-    return start if any(p.name == array for p in start.objects) else fn
+    return start if start is not None and any(p.name == array for p in start.objects) else fn
