@@ -102,6 +102,8 @@ class Costs:
     quotient: float = 51
     quotient_by_constant: float = 51
     square_root: float = 51
+    quick_quotient: float = 51
+    quick_square_root: float = 51
     native_quotient: float = 16
     native_square_root: float = 16
     function: float = 24
