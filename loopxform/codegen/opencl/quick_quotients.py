@@ -83,7 +83,8 @@ _START = f"""\
 uint {START}(void)
 {{
   uint usual = ~0u;
-  return TESTS ? usual : 0;
+  const int near = TESTS;
+  return near ? usual : 0;
 }}
 #else
 #define {START}() ~0u
@@ -96,4 +97,4 @@ def helpers(text: str) -> Iterator[str]:
         return
     found = [x for name, x in ((QUOTIENT, _QUOTIENT), (ROOT, _ROOT)) if f"{name}(" in text]
     tests = [x for x in PROBED if f"{x.partition('(')[0]}(" in text]
-    yield from [_USUAL, *found, _START.replace("TESTS", " && ".join(tests) or "1")]
+    yield from [_USUAL, *found, _START.replace("TESTS", " &&\n    ".join(tests) or "1")]
