@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import assert_never
 
 from loopxform.codegen.literals import PRIMARY, UNARY, Language, Text, const, floating, type_name
-from loopxform.codegen.opencl import halves, quotients, root_quotients
+from loopxform.codegen.opencl import halves, quick_quotients, quotients, root_quotients
 from loopxform.codegen.row_major import row_major
 from loopxform.codegen.structs import NOT_NULL, Place, c_text, places
 from loopxform.errors import EmitError
@@ -76,7 +76,8 @@ class Dialect:
     which such an address is computed (of the arrays `narrow`: an int); `names` what is called
     otherwise in the text, `places` where the elements of members of structs are, `packed` which
     arrays hold the bits of halves, `thresholds` the variables that hold those by name,
-    `approximate` says that quotients by roots may be as accurate as the device has them. A code
+    `approximate` says that quotients by roots may be as accurate as the device has them, `usual` is
+    the flag of a loop without their rare cases. A code
     generator that stores an array in its own way overrides `load`.
     """
 
@@ -90,6 +91,7 @@ class Dialect:
     packed: frozenset[str] = frozenset()
     thresholds: Mapping[str, str] = field(default_factory=dict)
     approximate: bool = False
+    usual: str = ""
 
     def type_name(self, t: Scalar) -> str:
         """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1; a
@@ -286,7 +288,7 @@ def _binary(e: Bin, d: Dialect) -> Text:
             _as(right, to, d, BINARY["<<"]),
         )
         return f"{parts[0]} {e.op} {parts[1]}", level
-    if e.op == "/" and (quotient := _by_constant(left, right, d) or _by_root(e, d)):
+    if e.op == "/" and (quotient := _by_constant(left, right, d) or _by_root(e, d) or _quick(e, d)):
         return quotient, PRIMARY
     bitwise = e.op in ("&", "|", "^", "<<", ">>")
     least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
@@ -313,6 +315,14 @@ def _by_root(e: Bin, d: Dialect) -> str:
         return ""
     name, *operands = found
     return f"{name}({', '.join(expr(x, d) for x in operands)})"
+
+
+def _quick(e: Bin, d: Dialect) -> str:
+    """A quotient of floats without its rare cases; "" for others, and where they are asked for."""
+    kinds = d.type_of(e.left), d.type_of(e.right)
+    if not d.usual or kinds != (FLOAT, FLOAT):
+        return ""
+    return f"{quick_quotients.QUOTIENT}({expr(e.left, d)}, {expr(e.right, d)}, &{d.usual})"
 
 
 def _tight(e: Expr) -> bool:
@@ -389,6 +399,8 @@ def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> Text:
         return f"({d.type_name(types[0])})abs({given})", UNARY
     if base in ROUNDED:
         return f"(long){'round' if base.endswith('round') else 'rint'}({given})", UNARY
+    if base == "sqrt" and types[0] == FLOAT and d.usual:
+        return f"{quick_quotients.ROOT}({given}, &{d.usual})", PRIMARY
     if base == "isinf":
         return f"(isinf({given}) ? 1 - 2 * signbit({given}) : 0)", PRIMARY
     return f"{_WORDS.get(base, base)}({given})", PRIMARY

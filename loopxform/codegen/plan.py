@@ -23,6 +23,7 @@ from loopxform.codegen.opencl import (
     describe,
     halves,
     look_back,
+    quick_quotients,
     quotients,
     root_quotients,
     turned_tile,
@@ -329,6 +330,7 @@ def _helpers(text: str, fp: FloatingPoint) -> tuple[str, ...]:
         *turned_tile.helpers(text),
         *quotients.helpers(text, approximate=fp.approximate),
         *root_quotients.helpers(text),
+        *quick_quotients.helpers(text),
     )
 
 

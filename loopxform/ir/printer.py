@@ -226,9 +226,12 @@ def _annotation(s: For) -> str:
         back += f" in bands of {s.serpentine}" if s.serpentine > 1 else ""
         back += f", {s.stores} stored at once" if s.stores else ""
         back += f", by products of tiles of {s.tensor}" if s.tensor else ""
+        back += ", again where a quotient is rare" if s.speculated else ""
         return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
     if s.turned:
         return "  ! sequential - turned in registers"
+    if s.speculated:
+        return "  ! sequential - again where a quotient is rare"
     if s.asynchronous:
         return f"  ! sequential - tiles copied ahead into {s.stages} buffers"
     if s.chained or s.look_back:

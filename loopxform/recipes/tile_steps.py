@@ -15,6 +15,7 @@ from loopxform.recipes.deriving import Loops, Work, levels
 from loopxform.recipes.latency_hiding import faster
 from loopxform.recipes.partial_tiles import finish
 from loopxform.recipes.sink import sink
+from loopxform.recipes.speculation import without_rare_cases
 from loopxform.recipes.staging import copies, keep_elements, read_in_vectors, registers
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
@@ -80,6 +81,8 @@ def mapped_tiles(
     w.attempt(SkipEmptyTiles(groups[-1]))
     group = [*others, *groups][0]
     faster(w, group, dims, options)
+    if not any(d.item for d in dims):
+        without_rare_cases(w, group, options, limits)
     return Mapped(choice, staged, kept, group)
 
 

@@ -27,7 +27,8 @@ class Costs:
     Local memory: a word that a work-item reads takes as long as `local_read` multiply-adds (an
     H100: 128 of these in a clock cycle of a unit, and some 49 words).
     Arithmetic: correctly rounded quotients and square roots of floats take so many operations, and
-    as accurate as the device has them `native_quotient` and `native_square_root`;
+    as accurate as the device has them `native_quotient` and `native_square_root`, without rare
+    operands `quick_quotient` and `quick_square_root`;
     `quotient_by_constant` where the divisor is known, which is a product where it may be less
     accurate; a function (`expf`) takes `function` (an H100: 16 results of the special units in a
     clock cycle of a unit, which does 256 operations meanwhile).
@@ -103,6 +104,8 @@ class Costs:
     quotient: float = 51
     quotient_by_constant: float = 51
     square_root: float = 51
+    quick_quotient: float = 51
+    quick_square_root: float = 51
     native_quotient: float = 16
     native_square_root: float = 16
     function: float = 24

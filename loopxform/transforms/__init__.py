@@ -18,6 +18,7 @@ from loopxform.transforms.edges.skip_empty_tiles import SkipEmptyTiles
 from loopxform.transforms.latency.pipeline import Pipeline
 from loopxform.transforms.latency.register_pipeline import RegisterPipeline
 from loopxform.transforms.latency.serpentine import Serpentine
+from loopxform.transforms.latency.speculate import Speculate
 from loopxform.transforms.latency.store_vectors import StoreVectors
 from loopxform.transforms.latency.turn_tile import TurnTile
 from loopxform.transforms.latency.vectorise import Vectorise
@@ -214,6 +215,7 @@ STEPS: dict[str, type[Step]] = {
         Index32,
         Pack,
         Vectorise,
+        Speculate,
         StoreVectors,
         TurnTile,
         WarpTile,
@@ -326,6 +328,7 @@ __all__ = [
     "Skew",
     "SkipEmptyTiles",
     "Specialise",
+    "Speculate",
     "Split",
     "SplitFloats",
     "StageFilled",

@@ -8,14 +8,21 @@ from collections.abc import Iterator
 from loopxform.errors import Obstacle
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops
-from loopxform.transforms.latency import pipeline, register_pipeline, store_vectors, turn_tile
+from loopxform.transforms.latency import (
+    pipeline,
+    register_pipeline,
+    speculate,
+    store_vectors,
+    turn_tile,
+)
 from loopxform.transforms.latency.serpentine import Serpentine
 from loopxform.transforms.mapping import block_cyclic, look_back, tensorise
 
 
 def stale(fn: Function) -> Iterator[Obstacle]:
     """Why loops of `fn` cannot be what they are marked as (steps `pipeline`, `register-pipeline`,
-    `store-vectors`, `turn-tile`, `serpentine`, `look-back`, `block-cyclic` and `tensorise`)."""
+    `speculate`, `store-vectors`, `turn-tile`, `serpentine`, `look-back`, `block-cyclic` and
+    `tensorise`)."""
     for site in loops(fn):
         if site.loop.chained and site.loop.level is not None:
             yield from look_back.obstacles(site)
@@ -23,6 +30,8 @@ def stale(fn: Function) -> Iterator[Obstacle]:
             yield from pipeline.obstacles(fn, site)
         if site.loop.preloaded:
             yield from register_pipeline.obstacles(fn, site)
+        if site.loop.speculated:
+            yield from speculate.obstacles(fn, site)
         if site.loop.stores:
             yield from store_vectors.obstacles(fn, site)
         if site.loop.turned:

@@ -60,6 +60,7 @@ class OwnNames:
     lane_x: str
     lane_y: str
     group_y: str
+    usual: str
     next: Map[str, str]
     places: Map[str, tuple[str, str]]
 
@@ -67,7 +68,7 @@ class OwnNames:
         *("local_x", "local_y", "local_z"),
         *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
         *("stage", "number", "first", "rows", "ahead", "end", "term", "shift"),
-        *("lane", "lane_x", "lane_y", "group_y"),
+        *("lane", "lane_x", "lane_y", "group_y", "usual"),
     )
 
     @property

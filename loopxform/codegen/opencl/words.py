@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from loopxform.codegen.c.words import MACRO
-from loopxform.codegen.opencl import halves, quotients, root_quotients
+from loopxform.codegen.opencl import halves, quick_quotients, quotients, root_quotients
 
 # Words of OpenCL C that are ordinary names in C: types, qualifiers, and the built-in functions a
 # kernel of ours may call or be confused with (OpenCL C 1.2, sections 6.1, 6.5, 6.12).
@@ -43,6 +43,7 @@ RESERVED = (
     | halves.NAMES
     | quotients.NAMES
     | root_quotients.NAMES
+    | quick_quotients.NAMES
     | {f"{t}{n}" for t in _VECTORS for n in (2, 3, 4, 8, 16)}
 )
 

@@ -12,8 +12,10 @@ from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
+from loopxform.codegen.opencl.quick_quotients import BIT, START
 from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
+from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
 from loopxform.ir.affine import poly, simplify, value_of
@@ -35,6 +37,7 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import INT, Space
 from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitute_body, writes
 from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.latency.speculate import changed
 from loopxform.transforms.latency.store_vectors import stored
 from loopxform.transforms.latency.turn_tile import turned_tile
 
@@ -67,6 +70,8 @@ class ItemWriter(ABC):
         match s:
             case For() if s.level is not None:
                 return self.thread_nest(s)
+            case For() if s.speculated:
+                return self._speculated(replace(s, speculated=False))
             case For() if s.dealt:
                 return self._item(self._dealt(s))
             case For() if s.serpentine:
@@ -256,6 +261,31 @@ class ItemWriter(ABC):
         head = f"for ({'' if shared else kind + ' '}{var} = {self._text(s.lo)}; {test}; {by}) {{"
         hint = ["#pragma unroll"] if s.unroll else []
         return [*hint, head, *indented(body), "}"]
+
+    def _speculated(self, s: For) -> list[str]:
+        """The loop without rare cases, and again with them where one came up. Only the loop where
+        quotients may be as the device has them, or arrays would have to be set back."""
+        plain, flag = self.dialect, self.own.usual
+        kept = {self.dialect.name(n): n for n in sorted(changed(s))}
+        if plain.approximate or plain.usual or any(plain.kept.get(n) for n in kept.values()):
+            return self._item(s)
+        taken = frozenset(map(plain.name, plain.types))
+        before = {n: free_name(f"{n}_before", taken) for n in kept}
+        self.dialect = replace(plain, usual=flag)
+        quick = self._item(s)
+        self.dialect = plain
+        kinds = {n: plain.type_name(plain.types[name]) for n, name in kept.items()}
+        return [
+            "{",
+            f"  uint {flag} = {START}();",
+            *(f"  const {kinds[n]} {before[n]} = {n};" for n in kept),
+            *indented(quick),
+            f"  if (!({flag} & {BIT}u)) {{",
+            *(f"    {n} = {before[n]};" for n in kept),
+            *indented(indented(self._item(replace(s, unroll=False)))),
+            "  }",
+            "}",
+        ]
 
     def _dealt(self, s: For) -> For:
         """A loop over the elements of a work-item: the number of an element is that of a register,

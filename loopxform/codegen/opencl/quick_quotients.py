@@ -1,0 +1,100 @@
+"""Quotients and square roots of floats of the usual sizes, with the bits of a correctly rounded
+division, without a branch.
+
+A compiler's division is right for all floats: behind a branch for those that are rare, which keeps
+the arithmetic of neighbouring iterations apart. Here the flag `usual` keeps 2^30 while x and the
+quotient are from 2^-63 to 2^65 in size, as are those whose root is taken. For these the results are
+rounded correctly:
+
+y = 1 / b rounded to within a unit in the last place, refined once; q = x * y, refined twice: the
+remainder x - q*b is exact, and q + remainder * y rounds to x / b (Markstein, "Computation of
+elementary functions on the IBM RISC System/6000 processor", 1990, theorem 7). Of a divisor that is
+0, infinite, subnormal or beyond 2^126 the quotient is 0 or none, which the flag tells.
+
+s = x * r, where r is 1 / sqrt(x) to within 2^-22.9; x - s*s is exact, and s + (x - s*s) * r/2
+rounds to sqrt(x).
+
+`tests/unit/codegen/test_quick_quotients.py` tries the digits of all roots, and of all quotients
+that lie next to the middle between two floats, with each reciprocal that a device may give (PTX
+ISA, `rcp.approx` and `rsqrt.approx`). One quotient and two roots are wrong with some of these:
+`PROBED`. A loop begins by computing them (`START`), and where the device gives such a reciprocal,
+the flag says that nothing is usual. Reciprocals of numbers that differ by a power of two, or of
+four for roots, have the same digits: tables of the digits give them (Oberman and Siu, "A
+high-performance area-efficient multifunction interpolator", 2005). On an H100 no root of all floats
+differed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+QUOTIENT, ROOT, USUAL, START = "quick_division", "quick_root", "usual_size", "quick_start"
+NAMES = frozenset({QUOTIENT, ROOT, USUAL, START})
+
+BIT = 1 << 30
+"""Of the flag: set while all sizes were usual."""
+
+PROBED = (
+    f"{QUOTIENT}(0x1p+0f, 0x1.fffffep+0f, &usual) == 0x1.000002p-1f",
+    f"{ROOT}(0x1.f82294p+0f, &usual) == 0x1.673f4cp+0f",
+    f"{ROOT}(0x1.dd26e4p+1f, &usual) == 0x1.ee44dap+0f",
+)
+"""The results that are not right with every reciprocal."""
+
+_USUAL = f"""\
+/* Has the bit 2^30 where x or -x is from 2^-63 to 2^65. */
+#define {USUAL}(x) (as_uint(x) ^ (as_uint(x) << 1))"""
+_QUOTIENT = f"""\
+/* x / y rounded correctly, where `usual` keeps 2^30. */
+#ifdef __NV_CL_C_VERSION
+float {QUOTIENT}(float x, float y, uint *usual)
+{{
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
+  r = fma(fma(-y, r, 1.0f), r, r);
+  float q = x * r;
+  q = fma(fma(-y, q, x), r, q);
+  q = fma(fma(-y, q, x), r, q);
+  *usual &= {USUAL}(x) & {USUAL}(q);
+  return q;
+}}
+#else
+#define {QUOTIENT}(x, y, usual) ((x) / (y))
+#endif"""
+_ROOT = f"""\
+/* The square root of x rounded correctly, where `usual` keeps 2^30. */
+#ifdef __NV_CL_C_VERSION
+float {ROOT}(float x, uint *usual)
+{{
+  float r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  const float s = x * r, half_r = 0.5f * r;
+  *usual &= {USUAL}(x);
+  return fma(fma(-s, s, x), half_r, s);
+}}
+#else
+#define {ROOT}(x, usual) sqrt(x)
+#endif"""
+
+
+_START = f"""\
+/* ~0 where the reciprocals of the device are near enough, else 0. */
+#ifdef __NV_CL_C_VERSION
+uint {START}(void)
+{{
+  uint usual = ~0u;
+  const int near = TESTS;
+  return near ? usual : 0;
+}}
+#else
+#define {START}() ~0u
+#endif"""
+
+
+def helpers(text: str) -> Iterator[str]:
+    """The definitions that kernels need."""
+    if f"{START}(" not in text:
+        return
+    found = [x for name, x in ((QUOTIENT, _QUOTIENT), (ROOT, _ROOT)) if f"{name}(" in text]
+    tests = [x for x in PROBED if f"{x.partition('(')[0]}(" in text]
+    yield from [_USUAL, *found, _START.replace("TESTS", " &&\n    ".join(tests) or "1")]
