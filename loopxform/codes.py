@@ -197,6 +197,7 @@ CODES: dict[str, str] = {
     "LX230": "No scalar of an iteration that another value could stand for.",
     "LX231": "No first iteration that conditions tell from the others.",
     "LX265": "Not two kernels that may be one (`join-kernels`).",
+    "LX266": "No loop whose iterations can be computed in vectors (`simd`).",
     "LX262": "No sum of products of floats that can be multiplied as bfloat16 (`split-floats`).",
     "LX252": "No product of register tiles that tensor units compute (`tensorise`).",
     "LX220": "Not nests of scores, a softmax of each row of them, and weighted values.",
