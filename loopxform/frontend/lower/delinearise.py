@@ -88,7 +88,8 @@ def _recover_dimensions(fn: Function, p: Param, found: Accesses) -> Function:
             fitting = _shape(accesses, found.facts, numbered(fn))
         except Refused:
             fitting = None
-        first = None if fitting is None else _quotient_of(extent, fitting[0])
+        affine = fitting is None or all(e.constant is not None for e in fitting[0])
+        first = None if fitting is None or affine else _quotient_of(extent, fitting[0])
         if fitting is None or first is None:
             found.facts.assumes[:] = asked
             continue
