@@ -1,6 +1,7 @@
 """Names as the user wrote them: `i` for the second loop over it in a function, which is `i_2`
 inside, or for the blocks of it, `ii`; the array for a scalar that holds an element of it for a
-while, `x_acc`, `x_last`; what is passed to a function that stands for some statements, `x` for `x_out`."""
+while, `x_acc`, `x_last`; what is passed to a function that stands for some statements, `x` for
+`x_out`."""
 
 from __future__ import annotations
 
