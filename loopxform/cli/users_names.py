@@ -1,6 +1,7 @@
 """Names as the user wrote them: `i` for the second loop over it in a function, which is `i_2`
 inside, or for the blocks of it, `ii`; the array for a scalar that holds an element of it for a
-while, `x_acc`; what is passed to a function that stands for some statements, `x` for `x_out`."""
+while, `x_acc`, `x_last`; what is passed to a function that stands for some statements, `x` for
+`x_out`."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _COPYING = re.compile(r"\b\w*mem(?:set|cpy|move)\w*")
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _MADE = re.compile(r"\b[A-Za-z_]\w*(?:#\d+)?")
 _SUFFIX = re.compile(
-    r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|_start|_offset|_at|_out|#\d+)$"
+    r"(?:_\d+|_[a-z]|_acc|_loc|_reg|_own|_part|_row|_start|_offset|_at|_out|_last|#\d+)$"
 )
 
 

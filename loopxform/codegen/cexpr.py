@@ -167,10 +167,14 @@ class Dialect:
 def dialect_of(fn: Function, language: Language = "c") -> Dialect:
     """The dialect for the text of `fn`: its types, its flat arrays linear. In OpenCL every array
     parameter is a pointer, so all of them are linear."""
-    linear = {p.name: p.shape for p in fn.objects if p.shape and (p.flat or language == "opencl")}
+    in_c = [p for p in fn.objects if p.declared and language == "c"]
+    flat = language == "opencl"
+    linear = {p.name: p.shape for p in fn.objects if p.shape and (p.flat or p.declared or flat)}
     linear |= {p.name: linear[p.of] for p in fn.objects if p.array and p.of in linear}
     inside = places(fn)
     names = {n: c_text(fn, n) for n in [p.name for p in fn.objects] + [s.name for s in fn.structs]}
+    for p in in_c:
+        names[p.name] = f"(({'const ' if p.const else ''}{p.type.c} *){names[p.name]})"
     return Dialect(language, symbols(fn), linear, names=names, places=inside)
 
 

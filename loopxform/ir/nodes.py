@@ -101,7 +101,8 @@ class Param(Node):
     variable that a function declares `static`: nothing outside of it can name it. `united` marks
     what lies in a union: pointers to other types may lead to it. The host finds a number out that
     has an array which it `ends`: no caller gives it. The elements of an array of the device may be
-    those `at` some subscripts of another one, `of` (`Decl.at`).
+    those `at` some subscripts of another one, `of` (`Decl.at`). Where subscripts tell that a
+    dimension is several (`y[i*w + j][k]` of `y[h*w][9]`), `declared` is the shape in C.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Param(Node):
     ends: str = ""
     of: str = ""
     at: tuple[Expr, ...] = ()
+    declared: tuple[Expr | None, ...] = ()
 
     @property
     def is_member(self) -> bool:

@@ -228,6 +228,8 @@ def _annotation(s: For) -> str:
         back += f", by products of tiles of {s.tensor}" if s.tensor else ""
         back += ", again where a quotient is rare" if s.speculated else ""
         return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
+    if s.simd:
+        return f"  ! sequential - in vectors of {s.simd}"
     if s.turned:
         return "  ! sequential - turned in registers"
     if s.speculated:

@@ -27,20 +27,20 @@ class For(Node):
     step of that name). The loop over the elements that a work-item of the loop over `dealt` has
     runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
     their elements at once (the step `store-vectors`); it and the loop in it are a tile that is
-    `turned` in registers (the step `turn-tile`). A loop that is `speculated` runs without the rare
-    cases of quotients, and again where one came up (the step `speculate`). With `tensor`, the
-    work-items of a warp compute products of tiles of that shape together (the step `tensorise`).
-    `sets` are other variables of the text that its iterations set, in the words of the text; the
-    loop tree does without them. `asks` is what C asks before an iteration, where `hi` says it only
-    under `assumes` or `representable`: the loops of the user are written with it, and no step keeps
-    it true. Iterations of a `chained` loop pass
-    values on in the arrays that it names, behind the words of the first one, and depend on nothing
-    else of each other (the step `chain-chunks`): the loop of one iteration in it with `look_back`
-    finds these values (the step of that name), by way of arrays that it names: words, turn and
-    nearest, and of each value what is passed on, what is seen of others, their factors ("": none),
-    and how they are combined. Of arrays that are `filled`, an iteration stores to the elements from
-    the value in the second array on that it takes over, up to that it passes on, each once: a
-    number at most.
+    `turned` in registers (the step `turn-tile`). With `simd`, so many iterations are a vector for
+    the compiler (the step of that name). A loop that is `speculated` runs without the rare cases of
+    quotients, and again where one came up (the step `speculate`). With `tensor`, the work-items of
+    a warp compute products of tiles of that shape together (the step `tensorise`). `sets` are other
+    variables of the text that its iterations set, in the words of the text; the loop tree does
+    without them. `asks` is what C asks before an iteration, where `hi` says it only under `assumes`
+    or `representable`: the loops of the user are written with it, and no step keeps it true.
+    Iterations of a `chained` loop pass values on in the arrays that it names, behind the words of
+    the first one, and depend on nothing else of each other (the step `chain-chunks`): the loop of
+    one iteration in it with `look_back` finds these values (the step of that name), by way of
+    arrays that it names: words, turn and nearest, and of each value what is passed on, what is seen
+    of others, their factors ("": none), and how they are combined. Of arrays that are `filled`, an
+    iteration stores to the elements from the value in the second array on that it takes over, up to
+    that it passes on, each once: a number at most.
     """
 
     var: str
@@ -63,6 +63,7 @@ class For(Node):
     stores: int = 0
     turned: bool = False
     speculated: bool = False
+    simd: int = 0
     chained: tuple[str, ...] = ()
     filled: tuple[tuple[str, str, str], ...] = ()
     look_back: tuple[str, ...] = ()

@@ -219,10 +219,12 @@ def alone(derivation: Derivation) -> Nest | None:
 
 def _worth_spreading(chain: tuple[For, ...], wanted: list[str]) -> list[str]:
     """Without innermost loops of a few iterations (colours, coordinates), unless that comes to many
-    for one work-item (small matrices)."""
+    for one work-item (small matrices), or there are no other loops than those."""
     inner = list(takewhile(has_few_iterations, reversed(chain[1 : len(wanted)])))
     together = prod(value_of(trip_count(loop)) or 1 for loop in inner)
-    return wanted if together > FEW else wanted[: len(wanted) - len(inner)]
+    rest = wanted[: len(wanted) - len(inner)]
+    alone = all(has_few_iterations(loop) for loop in chain[: len(rest)])
+    return wanted if together > FEW or alone else rest
 
 
 def with_guards_inside(nest: Nest) -> Nest:

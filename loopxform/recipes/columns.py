@@ -7,7 +7,8 @@ turn:
 
 Each result is summed up in order, and what follows one another in memory is read together, where a
 work-item for each result would walk down a column. So many as Ry rows are read at a time: a core
-waits for several of them together, and has sums in registers meanwhile. (Unroll-and-jam: Allen and
+waits for several of them together, and has sums in registers meanwhile; vectors are `simd_bytes`
+long. (Unroll-and-jam: Allen and
 Kennedy, "Optimizing compilers for modern architectures", section 8.4.)
 """
 
@@ -27,6 +28,7 @@ from loopxform.model.reuse import Dim
 from loopxform.prepare.parallel_band import Nest, sequential
 from loopxform.recipes.base import IN_LOCKSTEP, NO_COLUMNS, Mapped, Question
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.lane_loops import in_vectors
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.neighbouring_reads import neighbouring_reads
 from loopxform.schedule.params import KINDS, Options, Recipe
@@ -55,7 +57,7 @@ class Columns:
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
         """Raises TransformError where the strips cannot be innermost."""
-        del options, limits  # sums stay in order
+        del options  # sums stay in order
         *others, x = nest.parallel
         item = fresh(w.fn, f"{x}_v")
         w.stage("Neighbouring results in the lanes of vectors")
@@ -69,6 +71,7 @@ class Columns:
             raise TransformError(
                 "interchange", (Obstacle("LX110", text, nest.innermost.origin.loc),)
             )
+        in_vectors(w, x, limits.costs.simd_bytes)
         strips = Nest(w.derivation, (*others, item), ()).of(w.derivation)
         _, remark = one_item_each(w, strips)
         return Mapped(choice, remark=remark)

@@ -14,7 +14,7 @@ architectures", section 8.4.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Load, Var
@@ -23,8 +23,10 @@ from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import has_few_iterations
 from loopxform.recipes.columns import inwards
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.lane_loops import in_vectors
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.neighbouring_reads import along_terms
+from loopxform.targets.target import Costs
 from loopxform.transforms import (
     Distribute,
     Expand,
@@ -50,8 +52,11 @@ def sums_of_rows(nest: Nest) -> tuple[str, ...]:
 def _sums(nest: Nest, loop: For) -> bool:
     """Whether all that a loop sets are scalars of the iteration."""
     own = {s.name for s in nest.innermost.body if isinstance(s, Decl) and not s.shape}
-    targets = [s.target for _, s in walk(loop.body) if isinstance(s, Assign)]
-    return all(isinstance(t, Var) and t.name in own for t in targets)
+    return all(isinstance(t, Var) and t.name in own for t in _targets(loop))
+
+
+def _targets(loop: For) -> Iterator[Var | Load]:
+    return (s.target for _, s in walk(loop.body) if isinstance(s, Assign))
 
 
 def _sets_elements(loop: For, row: str) -> bool:
@@ -73,19 +78,64 @@ def _reads_rows(loop: For, row: str) -> bool:
 def joint_rows(w: Work, nest: Nest, sums: Sequence[str], rows: int) -> str:
     """Maps so many rows to a work-item, which computes the `sums` of all of them together; the
     remark on the mapping. Raises TransformError where that is not legal."""
-    *others, x = nest.parallel
-    item = fresh(w.fn, f"{x}_v")
     w.stage("Sums of several rows at a time")
-    w.do(Stripmine(x, str(rows), item), Sequentialise(x))
-    (site,) = resolve(w.fn, x)
-    own = [s.name for s in site.loop.body if isinstance(s, Decl) and not s.shape]
-    w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
-    inwards(w, x, sums)
-    _, remark = one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))
-    around = loops_around(w.fn, resolve(w.fn, x)[0].path)
-    *_, group = (v.var for v in around if v.level and v.level.kind == "grid")
-    if w.attempt(SeparateFullTiles(group)):
+    remark = _several(w, nest, sums, rows)
+    x = nest.parallel[-1]
+    if _whole(w, x):
         for n in range(len(resolve(w.fn, x)), 0, -1):
             if not any(isinstance(s, For) for s in resolve(w.fn, x)[n - 1].loop.body):
                 w.attempt(Unroll(f"{x}#{n}"))
     return remark
+
+
+def lanes_of(w: Work, nest: Nest) -> dict[str, str]:
+    """The loops of a row that take so many terms at a time as vectors have lanes, and the loops
+    over lanes in them."""
+    (row,) = resolve(w.fn, nest.parallel[-1])
+    first = ((s.var, s.body[0]) for s in row.loop.body if isinstance(s, For))
+    return {var: lanes.var for var, lanes in first if isinstance(lanes, For)}
+
+
+def _added_up(w: Work, nest: Nest) -> list[str]:
+    """The loops of a row that set scalars: over terms that fill no vector, and over lanes."""
+    (row,) = resolve(w.fn, nest.parallel[-1])
+    inside = [s for s in row.loop.body if isinstance(s, For)]
+    return [
+        s.var
+        for s in inside
+        if all(isinstance(x, Assign) and isinstance(x.target, Var) for x in s.body)
+    ]
+
+
+def joint_lanes(w: Work, nest: Nest, lanes: Mapping[str, str], costs: Costs) -> str:
+    """The same for sums in lanes: so many as `lane_rows` rows are read at the same time, each in a
+    vector of lanes at a time."""
+    remark = _several(w, nest, [*lanes, *_added_up(w, nest)], costs.lane_rows)
+    x = nest.parallel[-1]
+    whole = _whole(w, x)
+    for var in dict.fromkeys(lanes.values()):
+        in_vectors(w, var, costs.simd_bytes)
+    if whole:
+        for n, site in enumerate(resolve(w.fn, x), 1):
+            if any(isinstance(s, For) and s.simd for s in site.loop.body):
+                w.attempt(Unroll(f"{x}#{n}"))
+    return remark
+
+
+def _several(w: Work, nest: Nest, sums: Sequence[str], rows: int) -> str:
+    """Work-items with so many rows, around the loops over `sums`; the remark on the mapping."""
+    *others, x = nest.parallel
+    item = fresh(w.fn, f"{x}_v")
+    w.do(Stripmine(x, str(rows), item), Sequentialise(x))
+    (site,) = resolve(w.fn, x)
+    own = [s.name for s in site.loop.body if isinstance(s, Decl)]
+    w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
+    inwards(w, x, sums)
+    return one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))[1]
+
+
+def _whole(w: Work, x: str) -> bool:
+    """Gives groups with all of their rows a text of their own; whether there is one."""
+    around = loops_around(w.fn, resolve(w.fn, x)[0].path)
+    *_, group = (v.var for v in around if v.level and v.level.kind == "grid")
+    return w.attempt(SeparateFullTiles(group))

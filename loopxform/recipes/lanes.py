@@ -22,7 +22,13 @@ from loopxform.model.choice import Choice
 from loopxform.prepare.parallel_band import Nest
 from loopxform.recipes.base import IN_LOCKSTEP, NO_LANES, Mapped, Question
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.joint_rows import joint_rows, sums_of_rows
+from loopxform.recipes.joint_rows import (
+    joint_lanes,
+    joint_rows,
+    lanes_of,
+    sums_of_rows,
+)
+from loopxform.recipes.lane_loops import widest_set
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.neighbouring_reads import along_terms
 from loopxform.schedule.params import Options, Recipe
@@ -49,19 +55,30 @@ class Lanes:
         w.stage("Sums in the lanes of vectors")
         allowed = "reassociate" if options.reassociate else ""
         refused, reduced = tuple[Obstacle, ...](), False
+        costs, once = limits.costs, limits.costs.lane_rows > 1 and _reads_once(nest)
+        size = costs.simd_bytes if once else costs.lane_bytes
         for loop in along_terms(nest):
-            count = limits.costs.lane_bytes // _widest(nest, loop)
+            count = size // widest_set(nest.function, loop)
             step = VectorAccumulators(loop.var, str(max(2, count)), allowed)
             refused = step.check(w.fn)
             reduced = reduced or not refused
             if not refused and not _in_any_order(nest, loop):
                 w.do(step)
-        if not reduced and limits.costs.joint_rows and (sums := sums_of_rows(nest)):
-            return Mapped(choice, remark=joint_rows(w, nest, sums, limits.costs.joint_rows))
+        if not reduced and costs.joint_rows and (sums := sums_of_rows(nest)):
+            return Mapped(choice, remark=joint_rows(w, nest, sums, costs.joint_rows))
         if not reduced:
             raise TransformError(VectorAccumulators.verb, refused)
+        if once and (lanes := lanes_of(w, nest)):
+            return Mapped(choice, remark=joint_lanes(w, nest, lanes, costs))
         _, remark = one_item_each(w, nest)
         return Mapped(choice, remark=remark)
+
+
+def _reads_once(nest: Nest) -> bool:
+    """Whether all that an iteration does with a row is to sum it up once: what is read again is in
+    the first cache, if there are not several rows."""
+    inside = [s for s in nest.innermost.body if isinstance(s, For)]
+    return len(inside) == 1 and bool(sums_of_rows(nest))
 
 
 def _in_any_order(nest: Nest, loop: For) -> bool:
@@ -70,12 +87,3 @@ def _in_any_order(nest: Nest, loop: For) -> bool:
     types = symbols(nest.function)
     targets = (s.target for _, s in walk(loop.body) if isinstance(s, Assign))
     return all(type_of(x, types).is_integer for x in targets)
-
-
-def _widest(nest: Nest, loop: For) -> int:
-    """The bytes of the widest scalar or element that a loop sets."""
-    types = symbols(nest.function)
-    return max(
-        (type_of(s.target, types).bytes for _, s in walk(loop.body) if isinstance(s, Assign)),
-        default=4,
-    )

@@ -220,9 +220,11 @@ class CompiledKernel(Shown):
                 help=f"for these sizes {p.name} needs {needed} elements",
             )
         if needed > 0 and place.shape is not None:
-            inner = [evaluate(d, scalars) for d in p.shape[1:] if d is not None]
-            if not rows_fit(place.shape, inner, flat=p.flat):
-                shape = "".join(f"[{n}]" for n in inner)
+            declared = p.declared if isinstance(p, Param) else ()
+            shapes = [s[1:] for s in (p.shape, declared) if s]
+            fitting = [[evaluate(d, scalars) for d in s if d is not None] for s in shapes]
+            if not any(rows_fit(place.shape, inner, flat=p.flat) for inner in fitting):
+                shape = "".join(f"[{n}]" for n in fitting[-1])
                 raise ArgumentError(
                     f"{p.name} has the shape {place.shape}, the program uses it as [...]{shape}",
                     help=f"{p.name}.reshape(-1) is taken as plain memory",

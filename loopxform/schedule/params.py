@@ -202,7 +202,7 @@ KINDS: Mapping[Recipe, RecipeKind] = {
         RecipeKind(
             "columns",
             "neighbouring results in the lanes of vectors",
-            Tiles(Ty=1, Tx=1, Ry=8, Rx=256),
+            Tiles(Ty=1, Tx=1, Tk=64, Ry=4, Rx=512),
             ("Tx", "Ry", "Rx"),
             frozenset({"tiles"}),
         ),

@@ -56,7 +56,9 @@ class Costs:
     very different lengths: 0.72 ms with 8, 0.77 with 32); results that cannot be tiled get as many
     work-items as run in lockstep from `lane_terms` on.
     Where a compiler has the sums of a work-item in vectors, so many `lane_bytes` of them wait for
-    no other; where sums stay in order, those of `joint_rows` (0: one at a time).
+    no other; where sums stay in order, those of `joint_rows` (0: one at a time). What is read once
+    is read `simd_bytes` at a time, and from `lane_rows` rows at the same time: a core fetches ahead
+    what lies in a few places.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
     conflicts; where a work-item runs a chunk, of `scan_item_terms`. What these make of them is
@@ -144,6 +146,8 @@ class Costs:
     row_unrolled: int = 8
     lane_bytes: int = 128
     joint_rows: int = 0
+    lane_rows: int = 1
+    simd_bytes: int = 64
     units: int = 32
     several_chunks: int = 2
     busy_warps: int = 16

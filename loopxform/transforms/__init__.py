@@ -32,6 +32,7 @@ from loopxform.transforms.mapping.map_to import MapTo
 from loopxform.transforms.mapping.parallelise import Parallelise
 from loopxform.transforms.mapping.round_robin import RoundRobin
 from loopxform.transforms.mapping.sequentialise import Sequentialise
+from loopxform.transforms.mapping.simd import Simd
 from loopxform.transforms.mapping.swizzle_groups import SwizzleGroups
 from loopxform.transforms.mapping.tensorise import Tensorise
 from loopxform.transforms.mapping.warp_tile import WarpTile
@@ -218,6 +219,7 @@ STEPS: dict[str, type[Step]] = {
         Speculate,
         StoreVectors,
         TurnTile,
+        Simd,
         WarpTile,
         Pipeline,
         RegisterPipeline,
@@ -324,6 +326,7 @@ __all__ = [
     "Sequentialise",
     "Serpentine",
     "SignedCounters",
+    "Simd",
     "SinkTail",
     "Skew",
     "SkipEmptyTiles",

@@ -16,12 +16,12 @@ from loopxform.transforms.latency import (
     turn_tile,
 )
 from loopxform.transforms.latency.serpentine import Serpentine
-from loopxform.transforms.mapping import block_cyclic, look_back, tensorise
+from loopxform.transforms.mapping import block_cyclic, look_back, simd, tensorise
 
 
 def stale(fn: Function) -> Iterator[Obstacle]:
     """Why loops of `fn` cannot be what they are marked as (steps `pipeline`, `register-pipeline`,
-    `speculate`, `store-vectors`, `turn-tile`, `serpentine`, `look-back`, `block-cyclic` and
+    `speculate`, `store-vectors`, `turn-tile`, `simd`, `serpentine`, `look-back`, `block-cyclic` and
     `tensorise`)."""
     for site in loops(fn):
         if site.loop.chained and site.loop.level is not None:
@@ -36,6 +36,8 @@ def stale(fn: Function) -> Iterator[Obstacle]:
             yield from store_vectors.obstacles(fn, site)
         if site.loop.turned:
             yield from turn_tile.obstacles(fn, site)
+        if site.loop.simd:
+            yield from simd.obstacles(fn, site)
         if site.loop.tensor:
             yield from tensorise.obstacles(fn, site, site.loop.tensor)
         if site.loop.serpentine:

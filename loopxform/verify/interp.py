@@ -156,6 +156,10 @@ def _scalar(p: Param, value: Any) -> Number:
     return int(number)
 
 
+def _has_shape(array: np.ndarray[Any, Any], shape: Sequence[int | None]) -> bool:
+    return len(shape) == array.ndim and all(d in (None, n) for d, n in zip(shape, array.shape))
+
+
 def _array(
     p: Param,
     array: Any,
@@ -164,7 +168,10 @@ def _array(
 ) -> Memory:
     if not isinstance(array, np.ndarray) or array.dtype != np.dtype(p.type.numpy):
         raise InterpError(f"{p.name} must be an array of {p.type.numpy}")
-    stated = [None if d is None else int(evaluate(d, scalars)) for d in p.shape]
+    stated, declared = (
+        [None if d is None else int(evaluate(d, scalars)) for d in shape]
+        for shape in (p.shape, p.declared)
+    )
     inner = [d for d in stated[1:] if d is not None]
     if any(d < 0 for d in [*inner, stated[0] or 0]):
         raise InterpError(f"{p.name} has a negative extent")
@@ -172,7 +179,7 @@ def _array(
     rows = stated[0]
     if p.flat:
         rows = -(-array.size // row) if row else 0
-    elif array.ndim != len(stated) or any(d not in (None, n) for d, n in zip(stated, array.shape)):
+    elif not any(_has_shape(array, x) for x in (stated, declared)):
         raise InterpError(f"{p.name} has shape {array.shape}, the function states {stated}")
     dims = (array.shape[0] if rows is None else rows, *inner)
     for other, known in seen:

@@ -131,3 +131,13 @@ def test_no_race_in_the_simulator(case: str) -> None:
     pairs = ((1, 1), (5, 37), (9, 3))
     given = [arguments(plan.start, sizes_of(plan, *x), 3) for x in pairs]
     assert_clean_and_right(plan, given)
+
+
+@pytest.mark.device
+@pytest.mark.optimised
+@pytest.mark.parametrize("case", ["real-rows", "columns"])
+def test_optimised_vectors(case: str) -> None:
+    text, plan = planned(case)
+    assert "LX_SIMD_32" in plan.source
+    sizes = (sizes_of(plan, *pair) for pair in ((37, 129), (300, 1025)))
+    assert_runs_agree(plan, CSource(text=text), sizes, 4)

@@ -13,23 +13,27 @@ UNROLL = "LX_UNROLL"
 WIDEST = 100
 """Columns of a row of parameters."""
 
-_PRAGMA = re.compile(r"^[ \t]*#pragma unroll\n([ \t]*)(?=for )", re.MULTILINE)
+SIMD = "LX_SIMD_"
+"""Begins a loop that the kernel compiler is to have in vectors of so many iterations."""
 
-_OPENED = re.compile(rf"^ *(?:(?:{UNROLL} )?for|if|LX_IF) ?\(.*\{{$")
+_PRAGMA = re.compile(r"^[ \t]*#pragma (unroll|simd (\d+))\n([ \t]*)(?=for )", re.MULTILINE)
+_HINT = rf"(?:{UNROLL}|{SIMD}\d+)"
+
+_OPENED = re.compile(rf"^ *(?:(?:{_HINT} )?for|if|LX_IF) ?\(.*\{{$")
 """A loop or a condition with a body in braces."""
 
-_SEVERAL = re.compile(r"^ *(?:LX_SPREAD\b|(?!(?:return|LX_UNROLL)\b)\w+ +\*?\w)")
+_SEVERAL = re.compile(rf"^ *(?:LX_SPREAD\b|(?!(?:return|{_HINT})\b)\w+ +\*?\w)")
 """Begins declarations, and the macro that stands for several statements."""
 
 _DECLARED = re.compile(r"^( +(?:const )?(?:u?int|(?:float|double|half)\d*)) (\w[^{};]*;)$")
 """A declaration of one or several variables: its type, and what it declares."""
 
-_HEAD = re.compile(rf"^ *(?:(?:{UNROLL} )?for|if|LX_IF)\b")
+_HEAD = re.compile(rf"^ *(?:(?:{_HINT} )?for|if|LX_IF)\b")
 
 
 def hinted(text: str) -> str:
     """With the hints in front of their loops, on the same line."""
-    return _PRAGMA.sub(rf"\1{UNROLL} ", text)
+    return _PRAGMA.sub(lambda m: f"{m[3]}{SIMD + m[2] if m[2] else UNROLL} ", text)
 
 
 def in_rows(head: str, parameters: Sequence[str]) -> str:

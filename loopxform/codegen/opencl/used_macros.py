@@ -10,7 +10,7 @@ from loopxform.codegen.opencl.async_copy import PLACE, START_VECTOR, STARTED
 from loopxform.codegen.opencl.barriers import APART
 from loopxform.codegen.opencl.cooperative_copy import SPREAD
 from loopxform.codegen.opencl.dialect import IF, OFFSET
-from loopxform.codegen.opencl.layout import UNROLL
+from loopxform.codegen.opencl.layout import SIMD, UNROLL
 from loopxform.codegen.opencl.software_pipeline import HIDE
 from loopxform.codegen.opencl.tensor_product import SHORT_WORD, SPLIT, WORD
 from loopxform.codegen.opencl.vector_moves import LOAD, LOAD_WORDS, STORE, STORE_WORDS
@@ -32,6 +32,7 @@ def used_macros(texts: Sequence[str]) -> dict[str, Any]:
     products, groups = instructions(texts), group_instructions(texts)
     return {
         "unrolled": any(UNROLL in x for x in texts),
+        "simd_widths": sorted({int(n) for x in texts for n in re.findall(rf"\b{SIMD}(\d+)", x)}),
         "vectors": _uses(texts, LOAD, STORE, START_VECTOR),
         "narrow_vectors": _uses(texts, LOAD_WORDS, STORE_WORDS),
         "asynchronous": _uses(texts, STARTED),

@@ -259,7 +259,8 @@ class ItemWriter(ABC):
             return [f"while ({test}) {{", *indented(body), "}"]
         shared = s.live_out or s.var in names(s.lo)
         head = f"for ({'' if shared else kind + ' '}{var} = {self._text(s.lo)}; {test}; {by}) {{"
-        hint = ["#pragma unroll"] if s.unroll else []
+        vectors = [f"#pragma simd {s.simd}"] if s.simd else []
+        hint = ["#pragma unroll"] if s.unroll else vectors
         return [*hint, head, *indented(body), "}"]
 
     def _speculated(self, s: For) -> list[str]:

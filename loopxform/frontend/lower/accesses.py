@@ -56,15 +56,16 @@ class Accesses:
         self.once = frozenset[str]()
         self.loads: dict[str, list[tuple[Load, Context]]] = {}
 
-    def of(self, fn: Function, array: str) -> list[Access]:
-        """Every access of `array` in text order. Raises Refused."""
+    def of(self, fn: Function, array: str, dimension: int = 0) -> list[Access]:
+        """Every access of `array` in text order, by a subscript of it. Raises Refused."""
         if fn.body is not self.body:
             self._walk(fn)
         found: list[Access] = []
         for load, context in self.loads.get(array, ()):
             if any(x.array == array for i in load.index for x in loads(i)):
                 raise Refused("it is indexed by itself", load)
-            found.append(Access(load, poly(substitute(load.index[0], self.known)), context))
+            subscript = substitute(load.index[dimension], self.known)
+            found.append(Access(load, poly(subscript), context))
         return found
 
     def _walk(self, fn: Function) -> None:

@@ -44,6 +44,9 @@ def delinearise(
         if p.array and (len(p.shape) == 1 or (of_rows and p.shape[0] is None)):
             fn, note = _recover(fn, p, found)
             notes += [note] if note else []
+    for p in fn.params if not of_rows else ():
+        if p.array and len(p.shape) > 1 and not (p.flat or p.pointer or p.rows or p.is_member):
+            fn = _recover_dimensions(fn, p, found)
     for _, s in walk(fn.body):
         if isinstance(s, Decl) and len(s.shape) == 1 and not is_number(s.shape[0]):
             fn = _recover_local(fn, s, found)
@@ -73,6 +76,47 @@ def _recover_local(fn: Function, d: Decl, found: Accesses) -> Function:
     return replace(changed, params=fn.params, body=map_body(changed.body, shaped))
 
 
+def _recover_dimensions(fn: Function, p: Param, found: Accesses) -> Function:
+    """The dimensions of a matrix that are several, `y[h*w][9]` with `y[i*w + j][k]` as
+    `y[h][w][9]`, where its declared size says how many the first of them has."""
+    for d in reversed(range(len(p.shape))):
+        extent, asked = p.shape[d], list(found.facts.assumes)
+        if extent is None or is_number(extent):
+            continue
+        try:
+            accesses = found.of(fn, p.name, d)
+            fitting = _shape(accesses, found.facts, numbered(fn))
+        except Refused:
+            fitting = None
+        affine = fitting is None or all(e.constant is not None for e in fitting[0])
+        first = None if fitting is None or affine else _quotient_of(extent, fitting[0])
+        if fitting is None or first is None:
+            found.facts.assumes[:] = asked
+            continue
+        fn, p = _with_dimension(fn, p, d, (first, *map(to_expr, fitting[0])), accesses, fitting[1])
+    return fn
+
+
+def _with_dimension(
+    fn: Function,
+    p: Param,
+    d: int,
+    extents: tuple[Expr, ...],
+    accesses: list[Access],
+    indices: Indices,
+) -> tuple[Function, Param]:
+    """The function with these dimensions in place of dimension `d` of an array."""
+    mapping = {
+        id(a.load): replace(a.load, index=(*a.load.index[:d], *i, *a.load.index[d + 1 :]))
+        for a, i in zip(accesses, indices)
+    }
+    shape = (*p.shape[:d], *extents, *p.shape[d + 1 :])
+    new = replace(p, shape=shape, declared=p.declared or p.shape)
+    body = map_exprs(fn.body, lambda e: mapping.get(id(e), e))
+    params = tuple(new if x is p else x for x in fn.params)
+    return replace(fn, params=params, body=body), new
+
+
 def _recover(fn: Function, p: Param, found: Accesses) -> tuple[Function, Note | None]:
     try:
         accesses = found.of(fn, p.name)
@@ -98,7 +142,12 @@ def _first(p: Param, extents: tuple[Poly, ...]) -> Expr | None:
     """The first dimension, where the declared size is a multiple of the others."""
     if p.shape[0] is None:
         return None
-    size: Poly | None = poly(p.shape[0])
+    return _quotient_of(p.shape[0], extents)
+
+
+def _quotient_of(declared: Expr, extents: Extents) -> Expr | None:
+    """A size by those of other dimensions, where it is a multiple of them."""
+    size: Poly | None = poly(declared)
     for e in extents:
         size = divide(size, e) if size is not None else None
     return None if size is None else to_expr(size)

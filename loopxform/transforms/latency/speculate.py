@@ -140,4 +140,4 @@ def _is_slow(e: Expr, types: dict[str, Scalar]) -> bool:
 
 def _no(site: LoopSite, why: str) -> Obstacle:
     text = f"the loop over '{site.loop.var}' cannot run again where a rare case came up: {why}"
-    return Obstacle("LX266", text, site.loop.origin.loc, remedy="keep the loop as it is")
+    return Obstacle("LX267", text, site.loop.origin.loc, remedy="keep the loop as it is")

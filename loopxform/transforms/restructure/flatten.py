@@ -164,7 +164,16 @@ def _fixed_step(site: LoopSite) -> tuple[Obstacle, ...]:
 def _marked(site: LoopSite) -> Iterator[Obstacle]:
     """What else steps have made of a loop, which one with another end could not be."""
     x = site.loop
-    if x.dealt or x.stages > 1 or x.preloaded or x.serpentine or x.stores or x.turned or x.chained:
+    if (
+        x.dealt
+        or x.stages > 1
+        or x.preloaded
+        or x.serpentine
+        or x.stores
+        or x.turned
+        or x.simd
+        or x.chained
+    ):
         text = f"the iterations of the loop over '{x.var}' are arranged for the hardware"
         yield Obstacle("LX132", text, x.origin.loc, remedy="flatten before that")
 

@@ -34,6 +34,7 @@ OTHER_FORMS = (
     "unroll k",
     "unroll k#2 4",
     "serpentine i#2",
+    "simd j 16",
     "hoist i j,s",
     "distribute ii,jj kk,ll",
     "copy-to-local A kk A_loc 2",
