@@ -66,7 +66,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "no-function": ("int x;\n", ["tile"]),
     "while": (beside("while (a[0] > 0) a[0] -= 1;"), PLAN),
     "do": (beside("do a[0] -= 1; while (a[0] > 0);"), PLAN),
-    "goto": (loop("if (a[i] > 3) goto out;"), ["tile"]),
+    "goto": (loop("again: if (a[i] > 3) goto again;"), ["tile"]),
     "break": (loop("if (a[i] > 3) break;"), PLAN),
     "return": (loop("if (a[i] > 3) return;"), PLAN),
     "switch": (loop("switch (n) { case 1: a[i] = 0; case 2: a[i] = 1; }"), ["tile"]),

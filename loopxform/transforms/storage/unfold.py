@@ -19,7 +19,7 @@ from functools import reduce
 from typing import ClassVar
 
 from loopxform.analysis.context import always
-from loopxform.analysis.extent import Extent, NoExtent, explain
+from loopxform.analysis.extent import Extent, NoExtent, existing_box, explain
 from loopxform.analysis.host_scalars import host_scalars
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, simplify
@@ -94,10 +94,10 @@ class Unfold(Unfolding):
             return refusal(site, text, "name an array parameter that it reads or writes")
         if (problem := self._no_order(param)) is not None:
             return problem
-        box = explain(_first(fn, self.array), self.array)
-        if isinstance(box, NoExtent):
-            return box.obstacle
-        if param.flat and not box.corner:
+        told, box = explain(fn, self.array), existing_box(fn, self.array)
+        if isinstance(told, NoExtent):
+            return told.obstacle
+        if box is None or (param.flat and not box.corner):
             text = f"where the part of '{self.array}' that is touched ends is not known"
             return refusal(
                 site, text, f"declare it with its shape: {param.type} {self.array}[n][m]"
@@ -183,10 +183,3 @@ class Unfold(Unfolding):
 
     def reason(self, fn: Function) -> str:  # noqa: ARG002
         return f"the elements of {self.array} are the same in the copy"
-
-
-def _first(fn: Function, array: str) -> Function:
-    """The program that steps began with: it touches the same of an array, all of which is passed to
-    kernels, and says so more plainly."""
-    start = fn.start
-    return start if start is not None and any(p.name == array for p in start.objects) else fn
