@@ -103,6 +103,7 @@ from loopxform.transforms.storage.pack_operands import PackOperands
 from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
 from loopxform.transforms.storage.promote_to_local import PromoteToLocal
+from loopxform.transforms.storage.recompute import Recompute
 from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
@@ -165,6 +166,7 @@ STEPS: dict[str, type[Step]] = {
         Fuse,
         Hoist,
         Rematerialise,
+        Recompute,
         NameTerms,
         Sequentialise,
         Normalise,
@@ -301,6 +303,7 @@ __all__ = [
     "Privatise",
     "PrivatiseUpdates",
     "PromoteToLocal",
+    "Recompute",
     "Record",
     "ReduceThenScan",
     "RegisterPipeline",

@@ -120,10 +120,12 @@ def _clipped(fn: Function, f: Field, box: Box, loc: Loc | None) -> Box:
     if ends is None or any(type_of(ends[n], symbols(fn)).is_unsigned for n in f.dims):
         text = f"'{f.array}' is read under a condition, and no signed numbers say its extents"
         raise NotStages(text, loc, f"declare them: {f.array}[n][m]")
-    offset = f.offset or (0,) * len(box)
-    own = ((Const(-k), Bin("-", ends[n], Const(k)) if k else ends[n]) for k, n in zip(offset, f.dims))
+    first = f.offset or (0,) * len(box)
+    there = (
+        (Const(-k), Bin("-", ends[n], Const(k)) if k else ends[n]) for k, n in zip(first, f.dims)
+    )
     return tuple(
-        (greatest([lo, start]), least([hi, end])) for (lo, hi), (start, end) in zip(box, own)
+        (greatest([lo, start]), least([hi, end])) for (lo, hi), (start, end) in zip(box, there)
     )
 
 
