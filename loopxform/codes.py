@@ -197,6 +197,7 @@ CODES: dict[str, str] = {
     "LX230": "No scalar of an iteration that another value could stand for.",
     "LX231": "No first iteration that conditions tell from the others.",
     "LX266": "No array that can be computed once more in front of a later nest (`recompute`).",
+    "LX267": "No nests that may run in another order (`reorder-nests`).",
     "LX265": "Not two kernels that may be one (`join-kernels`).",
     "LX262": "No sum of products of floats that can be multiplied as bfloat16 (`split-floats`).",
     "LX252": "No product of register tiles that tensor units compute (`tensorise`).",

@@ -19,6 +19,7 @@ from loopxform.model.blocks import BlockTile
 from loopxform.model.fused_stages import Cut, Forms, Grouping, Known, grouping, whole
 from loopxform.model.predicted import Predicted
 from loopxform.model.streams import Tile
+from loopxform.offload.nest_order import in_better_order
 from loopxform.offload.pipeline_plan import PipelinePlan, PlannedKernel
 from loopxform.offload.program_state import Part, Place, Program, inner_places
 from loopxform.offload.recomputed_stages import Choose, recomputed
@@ -56,7 +57,9 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
             continue
         found = grouping(nests, paths, limits, forms)
         if known and not forms.is_asked:
-            run, found = recomputed(program, run, found, _choosing(limits, forms, free))
+            choose = _choosing(limits, forms, free)
+            run, found = in_better_order(program, run, found, choose)
+            run, found = recomputed(program, run, found, choose)
         if forms.tiles and len(run) > 1 and all(cut.count == 1 for cut in found.cuts):
             _say_why_not(program, run, forms.tiles[0], limits)
         lines = [program.lines(resolve(program.fn, var)[0].loop) for var in run]

@@ -74,6 +74,7 @@ from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reorder import Reorder
+from loopxform.transforms.restructure.reorder_nests import ReorderNests
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.rows_apart import RowsApart
@@ -154,6 +155,7 @@ STEPS: dict[str, type[Step]] = {
         UnitLoop,
         RemoveUnitLoop,
         Reorder,
+        ReorderNests,
         OnlineSoftmax,
         Distribute,
         DistributeGuard,
@@ -312,6 +314,7 @@ __all__ = [
     "RemoveUnitLoop",
     "Rename",
     "Reorder",
+    "ReorderNests",
     "Reroll",
     "ReuseStorage",
     "Reverse",
