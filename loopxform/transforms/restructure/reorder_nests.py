@@ -69,11 +69,11 @@ class ReorderNests(Step):
 
 def _shared(fn: Function, a: For, b: For) -> str | None:
     """What one of two nests writes and the other one touches, or may touch by another name."""
-    touched = [reads((x,)) | writes((x,)) for x in (a, b)]
-    own = writes((a,)) & touched[1] | writes((b,)) & touched[0]
-    behind = {p.name for p in fn.objects if p.shape or p.pointer}
-    written = [writes((x,)) & behind for x in (a, b)]
-    for some, others in zip(written, reversed(touched)):
-        if others & behind:
-            own |= some
-    return min(own, default=None)
+    written = writes((a,)), writes((b,))
+    touched = reads((a,)) | written[0], reads((b,)) | written[1]
+    found = (written[0] & touched[1]) | (written[1] & touched[0])
+    behind = frozenset(p.name for p in fn.objects if p.shape or p.pointer)
+    for own, others in ((written[0], touched[1]), (written[1], touched[0])):
+        if not found and others & behind:
+            found = own & behind
+    return min(found, default=None)
