@@ -70,7 +70,7 @@ FEW_PLANES = 16
 LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
 
-LAST_OF_PIPELINE = 0.2
+LAST_OF_PIPELINE = 0.1
 """The same for a pipeline: groups that have a unit for themselves are quicker."""
 
 STRIDED = 0.3
@@ -86,7 +86,7 @@ CACHED_READ = 8.5
 UNIT_ITEMS = 2048
 """Work-items of a unit at most."""
 
-AT_BARRIERS = 0.5
+AT_BARRIERS = 0.8
 """How much of the time of a row a group waits for its last work-item: with n groups on a unit, an
 n-th of that is lost."""
 
@@ -100,7 +100,7 @@ PIPELINE = 1.35
 TOGETHER = 3
 """How well bytes and instructions of pipelines overlap: this root of the sum of such powers."""
 
-IN_CACHE = 0.8
+IN_CACHE = 0.7
 """Of the bytes of a cache, those that hold what groups work on."""
 
 FAR_APART = 1.07
@@ -210,14 +210,14 @@ class StreamModel:
         return Predicted(time, moved, x.overlap * self._stages, self._stages)
 
     def in_pipeline(self, tile: Tile, elements: float) -> Predicted | None:
-        """The same where the stream is one of the stages of a pipeline: the mean over an image of
-        so many elements, or of `IMAGE`, and a larger one."""
+        """The same where the stream is one of the stages of a pipeline: the mean over all elements
+        of two images, one of so many, or of `IMAGE`, and a larger one."""
         x = self._resident(tile)
         if x is None:
             return None
         image = min(float(IMAGE), elements) * FEW_PLANES**self.flow.batch
-        waves = [x.waves * n / ELEMENTS for n in (image, LARGER * image)]
-        time = sum(self._of_waves(x, n) for n in waves) / len(waves)
+        small, large = (self._of_waves(x, x.waves * n * image / ELEMENTS) for n in (1, LARGER))
+        time = (small + LARGER * large) / (1 + LARGER)
         moved = self._bytes(x.overlap)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
 
