@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
-from math import hypot, prod
+from math import prod
 
 from loopxform.errors import MalformedIR
 from loopxform.ir.affine import value_of
@@ -21,7 +21,7 @@ from loopxform.ir.nodes import Bin, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
 from loopxform.ir.visit import loads, names
 from loopxform.model.predicted import Predicted
-from loopxform.model.streams import CACHED_READ, arithmetic
+from loopxform.model.streams import arithmetic
 from loopxform.records import record
 from loopxform.targets.target import Limits
 from loopxform.transforms.overlapped.block_frames import schedule
@@ -117,9 +117,9 @@ def untiled(t: Template, types: Mapping[str, Scalar], limits: Limits) -> Predict
     costs, target = limits.costs, types[t.target.array]
     read = {x.array for e in t.values for x in loads(e)}
     moved = target.bytes + sum(types[a].bytes for a in read)
-    work = arithmetic(t, dict(types), limits) + _reads(t) * CACHED_READ
+    work = arithmetic(t, dict(types), limits) + _reads(t) * costs.local_read
     slow = moved * costs.balance / 2 / costs.stencil_bandwidth
-    return Predicted(hypot(slow, work), moved, 1.0, 1.0).times(elements(t))
+    return Predicted(max(slow, work), moved, 1.0, 1.0).times(elements(t))
 
 
 def _reads(t: Template) -> int:
@@ -151,10 +151,7 @@ class BlockModel:
         there = costs.unit_local_bytes or costs.resident_groups * limits.local_bytes
         groups = there // max(local, 1)
         warps = max(1, min(groups, UNIT_ITEMS // tile.items)) * tile.items / limits.warp
-        work, moved, again, elements_of_tile = 0.0, 0.0, 0.0, 0.0
-        last = self.group.reference.pieces
-        written = (elements(p.template) * prod(a.factor for a in p.along) for p in last)
-        tiles = max(written) / prod(tile.sizes)
+        work, moved, elements_of_tile = 0.0, 0.0, 0.0
         for x in (x for loops in self.schedule.phases for x in loops):
             framed = x.frame.widths(tile.sizes) if x.frame and len(x.members) > 1 else None
             for m in x.members:
@@ -164,15 +161,16 @@ class BlockModel:
                 place = PLACE / len(x.members) + TESTS if framed else PLACE
                 work += turns * tile.items * (place + element)
                 moved += computed * read
-                again += max(0.0, computed - elements(m.piece.template) / tiles) * read
                 elements_of_tile += computed
         for r in self.regions:
             if r.shared:
                 share = prod(tile.sizes[axis] * scale for axis, scale in r.shared)
                 moved += float(share) * self._bytes(r)
+        last = self.group.reference.pieces
+        written = (elements(p.template) * prod(a.factor for a in p.along) for p in last)
+        tiles = max(written) / prod(tile.sizes)
         slow = work / min(1.0, warps / costs.busy_warps)
-        transfer = (moved - again + again / costs.cached) * costs.balance / 2
-        time = (slow + transfer) * (1 + WAITING / warps)
+        time = (slow + moved * costs.balance / 2) * (1 + WAITING / warps)
         each = sum(elements(t) for t in self.group.templates)
         return Predicted(tiles * time, tiles * moved, tiles * elements_of_tile, each)
 

@@ -74,11 +74,18 @@ class Grouping:
     @property
     def time(self) -> float:
         """What all nests take, as far as is known."""
-        own = [x.time if x else 0.0 for x in self.alone]
-        saved = (
-            sum(own[c.first :][: c.count]) - c.predicted.time for c in self.cuts if c.predicted
-        )
-        return sum(own) - sum(saved)
+        return sum(x.time for x in self._kernels)
+
+    @property
+    def bytes(self) -> float:
+        """What they move, as far as is known."""
+        return sum(x.bytes for x in self._kernels)
+
+    @property
+    def _kernels(self) -> list[Predicted]:
+        fused = {n for c in self.cuts for n in range(c.first, c.first + c.count)}
+        every = [*(x for n, x in enumerate(self.alone) if n not in fused)]
+        return [x for x in (*every, *(c.predicted for c in self.cuts)) if x is not None]
 
     def with_one_more(self, place: int, changed: Collection[int]) -> Known:
         """The windows that hold none of the nests that have `changed`, where another one is new at
@@ -231,6 +238,9 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     fewer = model.exceeds_cache(of_all)
     tried = pipeline_tiles(group.stream.rank, fewer_rows=fewer) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
+    if asked is None:
+        least = least_tiles(len(run.paths), run.limits)
+        worth = (x for x in worth if model.tiles(x, of_all) >= least)
     image = of_all if asked is None else float(IMAGE)
     known = ((model.in_pipeline(x, image), x) for x in worth)
     timed = [(p.times(of_all) + _starts(run), x) for p, x in known if p is not None]
@@ -261,6 +271,12 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     quicker = (x for x in timed if asked or x[0].time < alone.time)
     worth = sorted(quicker, key=lambda x: x[0].time)
     return Times(alone, tuple(worth), bool(timed))
+
+
+def least_tiles(nests: int, limits: Limits) -> int:
+    """With fewer tiles than this, nests that could be one kernel run as they are."""
+    units = limits.compute_units or limits.costs.units
+    return units * (limits.costs.stream_groups if nests == 1 else 1)
 
 
 def _starts(run: Run, kernels: int = 1) -> Predicted:

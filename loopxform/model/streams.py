@@ -221,6 +221,11 @@ class StreamModel:
         moved = self._bytes(x.overlap)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
 
+    def tiles(self, tile: Tile, elements: float) -> float:
+        """About how many tiles so many elements have; 0 where the tile does not fit."""
+        x = self._resident(tile)
+        return 0.0 if x is None else elements * x.waves * x.groups * self._units / ELEMENTS
+
     def exceeds_cache(self, elements: float) -> bool:
         """Whether images of so many elements are larger than the cache, if that is known."""
         return 0 < self.limits.costs.cache_bytes < self._bytes(1) * elements
@@ -253,12 +258,16 @@ class StreamModel:
         wait = costs.row_wait * spread / (groups * prod(widths))
         overlap = prod(widths) / prod(valid) * (tile.rows + flow.low[0] + flow.delay) / tile.rows
         stored = prod(valid) * tile.rows
-        waves = ELEMENTS / (stored * groups * (self.limits.compute_units or costs.units))
+        waves = ELEMENTS / (stored * groups * self._units)
         return Resident(groups, self._row(flow, tile.elements), wait, strided, overlap, waves)
 
     def _transfer(self, moved: float) -> float:
         """The time in which memory moves so many bytes."""
         return moved * self.limits.costs.balance / 2
+
+    @property
+    def _units(self) -> int:
+        return self.limits.compute_units or self.limits.costs.units
 
     @property
     def _stages(self) -> int:

@@ -16,7 +16,7 @@ from loopxform.errors import UnsupportedC
 from loopxform.ir.nodes import For, Function, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve, walk
 from loopxform.model.blocks import BlockTile
-from loopxform.model.fused_stages import Cut, Forms, Grouping, Known, grouping, whole
+from loopxform.model.fused_stages import Cut, Forms, Grouping, Known, grouping, least_tiles, whole
 from loopxform.model.predicted import Predicted
 from loopxform.model.streams import Tile
 from loopxform.offload.nest_order import in_better_order
@@ -173,10 +173,7 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
 def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: bool) -> str:
     """Gives nests one kernel, or says why they have none."""
     first = resolve(program.fn, run[0])[0].loop
-    least = (limits.compute_units or limits.costs.units) * (
-        limits.costs.stream_groups if cut.count == 1 else 1
-    )
-    groups = "" if asked else str(least)
+    groups = "" if asked else str(least_tiles(cut.count, limits))
     nests = [resolve(program.fn, var)[0].loop for var in run]
     inside = [x.var for nest in nests for x in perfect_nest(nest)]
     lines = tuple(n for nest in nests for n in program.lines(nest))
