@@ -56,7 +56,7 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
             _require_fused(program, run, nests, forms.tiles, limits, wish)
             continue
         found = grouping(nests, paths, limits, forms)
-        if known and not forms.is_asked:
+        if known and not forms.is_asked and found.windows:
             choose = _choosing(limits, forms, free)
             run, found = in_better_order(program, run, found, choose)
             run, found = recomputed(program, run, found, choose)

@@ -60,6 +60,7 @@ SWEPT_ELSEWHERE = {
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
     *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),
     *("join-kernels", "node-split", "turn-tile", "split-floats", "unfold-windows"),
+    *("recompute", "reorder-nests"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
 groups, rows, attention, tables, places and flat loops; the last eight in tables of listings

@@ -3,9 +3,9 @@
 
 A nest that computes an array of the function runs once more, into an array of its own, in front of
 a later nest, which reads that from then on, as do the statements behind it. So the two may become
-one kernel that never stores the array. Legal where nothing else writes the array, and nothing that
-the nest computes it from may change up to the later nest. (Rematerialization of whole arrays:
-Ragan-Kelley et al., "Halide", PLDI 2013, `compute_at`.)
+one kernel that never stores the array. Legal where nothing else writes the array, what lies between
+reads it too, and nothing that the nest computes it from may change up to the later nest.
+(Rematerialization of whole arrays: Ragan-Kelley et al., "Halide", PLDI 2013, `compute_at`.)
 """
 
 from __future__ import annotations
@@ -95,6 +95,8 @@ def _why_not(fn: Function, nest: LoopSite, reader: LoopSite) -> str | None:
         return f"the nest over '{loop.var}' is not all that '{array}' is computed by"
     if array not in reads(body[last:]):
         return f"'{array}' is not read from '{reader.loop.var}' on"
+    if array not in reads(body[first + 1 : last]):
+        return f"nothing in front of '{reader.loop.var}' reads '{array}': it need not run once more"
     between, pointed = writes(body[first + 1 : last]), {p.name for p in fn.objects}
     needed = reads((loop,)) - _inside(loop)
     if changed := needed & (between | {s.var for s in _loops(body[first + 1 : last])}):

@@ -57,6 +57,7 @@ REFUSALS = {
     "of-the-caller": (c("float u[n][m];" + nest("h", "b[i][j]") + THIRD, ARGS), STEP),
     "not-behind": (c(OWN + FIRST + SECOND + THIRD, ARGS), "recompute p i"),
     "not-read": (c(OWN + FIRST + SECOND + nest("h", "b[p][q]", "p", "q"), ARGS), STEP),
+    "not-read-before": (c(OWN + FIRST + THIRD, ARGS), STEP),
     "mapped": (c(OWN + FIRST + SECOND + THIRD, ARGS), "parallelise i", "map i group.x", STEP),
     "unknown": (c(OWN + FIRST + THIRD, ARGS), "recompute i z"),
 }
