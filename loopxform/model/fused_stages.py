@@ -7,8 +7,9 @@ algorithm 1).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from loopxform.ir.affine import simplify
 from loopxform.ir.memo import remembered
@@ -47,12 +48,54 @@ class Cut:
 
 
 @record
+class Times:
+    """What nests take each on its own, and as one kernel with each tile that is worth it, the best
+    first; whether any tile `fits`."""
+
+    untiled: Predicted
+    timed: Sequence[tuple[Predicted, Tile | BlockTile]]
+    fits: bool
+
+
+Known = Mapping[tuple[int, int], Times | None]
+"""What is known of runs of nests, by the first one and how many there are; None: they are no stages
+of one kernel."""
+
+
+@record
 class Grouping:
     """Which neighbouring nests become one kernel, and what each takes on its own, by the model
     (None: it has nothing to say)."""
 
     cuts: tuple[Cut, ...]
     alone: tuple[Predicted | None, ...]
+    windows: Known
+
+    @property
+    def time(self) -> float:
+        """What all nests take, as far as is known."""
+        return sum(x.time for x in self._kernels)
+
+    @property
+    def bytes(self) -> float:
+        """What they move, as far as is known."""
+        return sum(x.bytes for x in self._kernels)
+
+    @property
+    def _kernels(self) -> list[Predicted]:
+        fused = {n for c in self.cuts for n in range(c.first, c.first + c.count)}
+        every = [*(x for n, x in enumerate(self.alone) if n not in fused)]
+        return [x for x in (*every, *(c.predicted for c in self.cuts)) if x is not None]
+
+    def with_one_more(self, place: int, changed: Collection[int]) -> Known:
+        """The windows that hold none of the nests that have `changed`, where another one is new at
+        a `place`."""
+        kept: dict[tuple[int, int], Times | None] = {}
+        for (first, count), found in self.windows.items():
+            within = range(first, first + count)
+            if not any(n in within for n in changed) and not first < place < first + count:
+                kept[first + (first >= place), count] = found
+        return kept
 
 
 @record
@@ -73,6 +116,9 @@ class Forms:
         return (*(self.streams or ()), *(self.blocks or ()))
 
 
+Windows = dict[tuple[int, int], Times | None]
+
+
 @record
 class Run:
     """Neighbouring nests of a function."""
@@ -87,31 +133,24 @@ class Run:
         return symbols(self.nests.fn)
 
 
-@record
-class Times:
-    """What nests take each on its own, and as one kernel with each tile that is worth it, the best
-    first; whether any tile `fits`."""
-
-    untiled: Predicted
-    timed: Sequence[tuple[Predicted, Tile | BlockTile]]
-    fits: bool
-
-
-Windows = dict[tuple[int, int], Times]
-"""What is known of runs of nests, by the first one and how many there are."""
-
-
-def grouping(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> Grouping:
+def grouping(
+    nests: Nests,
+    paths: Sequence[Path],
+    limits: Limits,
+    forms: Forms,
+    known: Known = MappingProxyType({}),
+) -> Grouping:
     """The runs of neighbouring nests at `paths` that are fused: in blocks where rows cannot be
     streamed, with the tile that is asked for or the one that takes the least time; as many as there
-    can be where blocks are asked for, none where a device runs work-items one by one."""
+    can be where blocks are asked for, none where a device runs work-items one by one. What is
+    `known` of runs is not asked again."""
     if limits.warp == 1 and not forms.is_asked:
-        return Grouping((), (None,) * len(paths))
-    times = _all_times(nests, paths, limits, forms)
+        return Grouping((), (None,) * len(paths), {})
+    times = _all_times(nests, paths, limits, forms, known)
     own = (times.get((n, 1)) for n in range(len(paths)))
     alone = tuple(None if x is None else x.untiled for x in own)
     found = _standing(nests, paths, limits, times, forced=bool(forms.blocks))
-    return Grouping(tuple(found), alone)
+    return Grouping(tuple(found), alone, times)
 
 
 def whole(nests: Nests, paths: Sequence[Path], limits: Limits, tile: Tile | BlockTile) -> Grouping:
@@ -123,7 +162,7 @@ def whole(nests: Nests, paths: Sequence[Path], limits: Limits, tile: Tile | Bloc
     each = (Run(nests, (path,), limits) for path in paths)
     own = (_in_blocks(x, ()) if in_blocks else _streamed(x, ()) for x in each)
     alone = tuple(None if x is None else x.untiled for x in own)
-    return Grouping((Cut(0, len(paths), (tile,), predicted),), alone)
+    return Grouping((Cut(0, len(paths), (tile,), predicted),), alone, {})
 
 
 def _standing(
@@ -138,22 +177,27 @@ def _standing(
             return found
         for x in wrong:
             known = times[x.first, x.count]
+            assert known is not None
             times[x.first, x.count] = replace(known, timed=())
 
 
-def _all_times(nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms) -> Windows:
+def _all_times(
+    nests: Nests, paths: Sequence[Path], limits: Limits, forms: Forms, known: Known
+) -> Windows:
     out: Windows = {}
     for end in range(1, len(paths) + 1):
         fits = forms.blocks != ()
         for count in range(1, min(end, LONGEST) + 1):
+            if (end - count, count) in known:
+                out[end - count, count] = known[end - count, count]
+                continue
             run = Run(nests, tuple(paths[end - count : end]), limits)
             in_blocks = _in_blocks(run, forms.blocks) if fits or count == 1 else None
             streamed = _streamed(run, forms.streams)
             fits = fits and (in_blocks is None or in_blocks.fits or count == 1)
             form = _quicker(streamed, in_blocks)
-            if form is not None:
-                alone = (in_blocks or form).untiled
-                out[end - count, count] = replace(form, untiled=alone)
+            own = None if form is None else replace(form, untiled=(in_blocks or form).untiled)
+            out[end - count, count] = own
     return out
 
 
@@ -194,6 +238,9 @@ def _streamed(run: Run, asked: tuple[Tile, ...] | None) -> Times | None:
     fewer = model.exceeds_cache(of_all)
     tried = pipeline_tiles(group.stream.rank, fewer_rows=fewer) if asked is None else asked
     worth = tried if again or len(run.paths) > 1 else ()
+    if asked is None:
+        least = least_tiles(len(run.paths), run.limits)
+        worth = (x for x in worth if model.tiles(x, of_all) >= least)
     image = of_all if asked is None else float(IMAGE)
     known = ((model.in_pipeline(x, image), x) for x in worth)
     timed = [(p.times(of_all) + _starts(run), x) for p, x in known if p is not None]
@@ -224,6 +271,12 @@ def _in_blocks(run: Run, asked: tuple[BlockTile, ...] | None) -> Times | None:
     quicker = (x for x in timed if asked or x[0].time < alone.time)
     worth = sorted(quicker, key=lambda x: x[0].time)
     return Times(alone, tuple(worth), bool(timed))
+
+
+def least_tiles(nests: int, limits: Limits) -> int:
+    """With fewer tiles than this, nests that could be one kernel run as they are."""
+    units = limits.compute_units or limits.costs.units
+    return units * (limits.costs.stream_groups if nests == 1 else 1)
 
 
 def _starts(run: Run, kernels: int = 1) -> Predicted:

@@ -10,7 +10,7 @@ Stages of a pipeline have few operations for a row, so that its barriers and its
 group waits at the former, which is hidden by others of the same unit, and the latter overlap in
 part with all else. What tiles read that others read too comes from the cache, as long as that holds
 what all groups that run work on (`Costs.cache_bytes`); otherwise memory is slower besides, as it
-serves rows far apart. 33 tiles of blur3, Harris corners and an unsharp mask took 6 % more or less.
+serves rows far apart. 22 tiles of blur3, Harris corners and an unsharp mask took 8 % more or less.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ FEW_PLANES = 16
 LAST_WAVE = 0.2
 """How much of a wave of groups is lost as the last one is not full."""
 
-LAST_OF_PIPELINE = 0.2
+LAST_OF_PIPELINE = 0.1
 """The same for a pipeline: groups that have a unit for themselves are quicker."""
 
 STRIDED = 0.3
@@ -86,7 +86,7 @@ CACHED_READ = 8.5
 UNIT_ITEMS = 2048
 """Work-items of a unit at most."""
 
-AT_BARRIERS = 0.5
+AT_BARRIERS = 0.8
 """How much of the time of a row a group waits for its last work-item: with n groups on a unit, an
 n-th of that is lost."""
 
@@ -100,7 +100,7 @@ PIPELINE = 1.35
 TOGETHER = 3
 """How well bytes and instructions of pipelines overlap: this root of the sum of such powers."""
 
-IN_CACHE = 0.8
+IN_CACHE = 0.7
 """Of the bytes of a cache, those that hold what groups work on."""
 
 FAR_APART = 1.07
@@ -210,16 +210,21 @@ class StreamModel:
         return Predicted(time, moved, x.overlap * self._stages, self._stages)
 
     def in_pipeline(self, tile: Tile, elements: float) -> Predicted | None:
-        """The same where the stream is one of the stages of a pipeline: the mean over an image of
-        so many elements, or of `IMAGE`, and a larger one."""
+        """The same where the stream is one of the stages of a pipeline: the mean over all elements
+        of two images, one of so many, or of `IMAGE`, and a larger one."""
         x = self._resident(tile)
         if x is None:
             return None
         image = min(float(IMAGE), elements) * FEW_PLANES**self.flow.batch
-        waves = [x.waves * n / ELEMENTS for n in (image, LARGER * image)]
-        time = sum(self._of_waves(x, n) for n in waves) / len(waves)
+        small, large = (self._of_waves(x, x.waves * n * image / ELEMENTS) for n in (1, LARGER))
+        time = (small + LARGER * large) / (1 + LARGER)
         moved = self._bytes(x.overlap)
         return Predicted(time * PIPELINE, moved, x.overlap * self._stages, self._stages)
+
+    def tiles(self, tile: Tile, elements: float) -> float:
+        """About how many tiles so many elements have; 0 where the tile does not fit."""
+        x = self._resident(tile)
+        return 0.0 if x is None else elements * x.waves * x.groups * self._units / ELEMENTS
 
     def exceeds_cache(self, elements: float) -> bool:
         """Whether images of so many elements are larger than the cache, if that is known."""
@@ -253,12 +258,16 @@ class StreamModel:
         wait = costs.row_wait * spread / (groups * prod(widths))
         overlap = prod(widths) / prod(valid) * (tile.rows + flow.low[0] + flow.delay) / tile.rows
         stored = prod(valid) * tile.rows
-        waves = ELEMENTS / (stored * groups * (self.limits.compute_units or costs.units))
+        waves = ELEMENTS / (stored * groups * self._units)
         return Resident(groups, self._row(flow, tile.elements), wait, strided, overlap, waves)
 
     def _transfer(self, moved: float) -> float:
         """The time in which memory moves so many bytes."""
         return moved * self.limits.costs.balance / 2
+
+    @property
+    def _units(self) -> int:
+        return self.limits.compute_units or self.limits.costs.units
 
     @property
     def _stages(self) -> int:

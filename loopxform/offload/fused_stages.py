@@ -13,14 +13,16 @@ from dataclasses import replace
 from itertools import groupby
 
 from loopxform.errors import UnsupportedC
-from loopxform.ir.nodes import For, If
+from loopxform.ir.nodes import For, Function, If
 from loopxform.ir.visit import Path, loops, perfect_nest, resolve, walk
 from loopxform.model.blocks import BlockTile
-from loopxform.model.fused_stages import Cut, Forms, grouping, whole
+from loopxform.model.fused_stages import Cut, Forms, Grouping, Known, grouping, least_tiles, whole
 from loopxform.model.predicted import Predicted
 from loopxform.model.streams import Tile
+from loopxform.offload.nest_order import in_better_order
 from loopxform.offload.pipeline_plan import PipelinePlan, PlannedKernel
 from loopxform.offload.program_state import Part, Place, Program, inner_places
+from loopxform.offload.recomputed_stages import Choose, recomputed
 from loopxform.offload.time_tiles import DATA_DECIDE, asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import FUSE_STAGES, TILE_STAGES, TileChoice
@@ -48,11 +50,16 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
         paths = [resolve(program.fn, var)[0].path for var in run]
         known = all(x.parallel for var in run for x in _loops(program, var))
         verdicts = {} if known else {v.path: v for v in program.verdicts().values()}
-        nests = Nests(program.fn, verdicts, reassociate=_is_free(program, run))
+        free = _is_free(program, run)
+        nests = Nests(program.fn, verdicts, reassociate=free)
         if forms.is_asked and wish is not wishes.common:
             _require_fused(program, run, nests, forms.tiles, limits, wish)
             continue
         found = grouping(nests, paths, limits, forms)
+        if known and not forms.is_asked and found.windows:
+            choose = _choosing(limits, forms, free)
+            run, found = in_better_order(program, run, found, choose)
+            run, found = recomputed(program, run, found, choose)
         if forms.tiles and len(run) > 1 and all(cut.count == 1 for cut in found.cuts):
             _say_why_not(program, run, forms.tiles[0], limits)
         lines = [program.lines(resolve(program.fn, var)[0].loop) for var in run]
@@ -63,6 +70,16 @@ def fused_stages(program: Program, limits: Limits, given: Wish, wishes: Wishes) 
             if not _fuse(program, run[cut.first :][: cut.count], cut, limits, asked=is_asked)
         ]
         program.pipelines.append(_plan(lines, made, found.alone))
+
+
+def _choosing(limits: Limits, forms: Forms, free: bool) -> Choose:
+    """What chooses the kernels of nests that are known to be parallel."""
+
+    def choose(fn: Function, run: list[str], known: Known) -> Grouping:
+        paths = [resolve(fn, var)[0].path for var in run]
+        return grouping(Nests(fn, {}, reassociate=free), paths, limits, forms, known)
+
+    return choose
 
 
 def _plan(
@@ -156,10 +173,7 @@ def _runs(program: Program, place: Place) -> Iterator[list[str]]:
 def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: bool) -> str:
     """Gives nests one kernel, or says why they have none."""
     first = resolve(program.fn, run[0])[0].loop
-    least = (limits.compute_units or limits.costs.units) * (
-        limits.costs.stream_groups if cut.count == 1 else 1
-    )
-    groups = "" if asked else str(least)
+    groups = "" if asked else str(least_tiles(cut.count, limits))
     nests = [resolve(program.fn, var)[0].loop for var in run]
     inside = [x.var for nest in nests for x in perfect_nest(nest)]
     lines = tuple(n for nest in nests for n in program.lines(nest))

@@ -76,6 +76,7 @@ from loopxform.transforms.restructure.rematerialise import Rematerialise
 from loopxform.transforms.restructure.remove_unit_loop import RemoveUnitLoop
 from loopxform.transforms.restructure.rename import Rename
 from loopxform.transforms.restructure.reorder import Reorder
+from loopxform.transforms.restructure.reorder_nests import ReorderNests
 from loopxform.transforms.restructure.reroll import Reroll
 from loopxform.transforms.restructure.reverse import Reverse
 from loopxform.transforms.restructure.rows_apart import RowsApart
@@ -105,6 +106,7 @@ from loopxform.transforms.storage.pack_operands import PackOperands
 from loopxform.transforms.storage.permute import Permute
 from loopxform.transforms.storage.privatise import Privatise
 from loopxform.transforms.storage.promote_to_local import PromoteToLocal
+from loopxform.transforms.storage.recompute import Recompute
 from loopxform.transforms.storage.relayout import Relayout
 from loopxform.transforms.storage.reuse_storage import ReuseStorage
 from loopxform.transforms.storage.scalar_to_memory import ScalarToMemory
@@ -155,6 +157,7 @@ STEPS: dict[str, type[Step]] = {
         UnitLoop,
         RemoveUnitLoop,
         Reorder,
+        ReorderNests,
         OnlineSoftmax,
         Distribute,
         DistributeGuard,
@@ -167,6 +170,7 @@ STEPS: dict[str, type[Step]] = {
         Fuse,
         Hoist,
         Rematerialise,
+        Recompute,
         NameTerms,
         Sequentialise,
         Normalise,
@@ -305,6 +309,7 @@ __all__ = [
     "Privatise",
     "PrivatiseUpdates",
     "PromoteToLocal",
+    "Recompute",
     "Record",
     "ReduceThenScan",
     "RegisterPipeline",
@@ -313,6 +318,7 @@ __all__ = [
     "RemoveUnitLoop",
     "Rename",
     "Reorder",
+    "ReorderNests",
     "Reroll",
     "ReuseStorage",
     "Reverse",

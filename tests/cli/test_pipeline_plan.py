@@ -40,10 +40,51 @@ void half(int h, int w, const float in[2 * h][2 * w], float out[h][w])
       out[y][x] = t[y][2 * x] + t[y][2 * x + 1];
 }
 """
+ONCE_MORE = """\
+void again(int h, int w, const float a[h][w], float b[h][w])
+{
+  float t[h][w], d[h / 2][w / 2], e[h / 2][w / 2], u[h][w];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      t[y][x] = a[y][x] * 0.5f;
+  for (int y = 0; y < h / 2; y++)
+    for (int x = 0; x < w / 2; x++)
+      d[y][x] = t[2 * y][2 * x] + t[2 * y + 1][2 * x + 1];
+  for (int y = 0; y < w / 2; y++)
+    for (int x = 0; x < h / 2; x++)
+      e[x][y] = d[x][w / 2 - 1 - y];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      u[y][x] = t[y][x] + e[y / 2][x / 2];
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 0; x < w; x++)
+      b[y][x] = u[y - 1][x] + u[y + 1][x];
+}
+"""
+LATE = """\
+void late(int h, int w, const float a[h][w], float b[h][w])
+{
+  float s[h][w], d[h / 2][w / 2], e[h / 2][w / 2];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      s[y][x] = a[y][x] * a[y][x];
+  for (int y = 0; y < h / 2; y++)
+    for (int x = 0; x < w / 2; x++)
+      d[y][x] = a[2 * y][2 * x] + a[2 * y + 1][2 * x + 1];
+  for (int y = 0; y < w / 2; y++)
+    for (int x = 0; x < h / 2; x++)
+      e[x][y] = d[x][w / 2 - 1 - y];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      b[y][x] = s[y][x] + e[y / 2][x / 2];
+}
+"""
 ALONE = "void f(int n, float *a) { for (int i = 0; i < n; i++) a[i] = i; }\n"
 CASES = {
     "rows": (ROWS, ["--profile", "h100"]),
     "blocks": (BLOCKS, ["--tile-stages", "16x32x128"]),
+    "once more": (ONCE_MORE, ["--profile", "h100"]),
+    "late": (LATE, ["--profile", "h100"]),
     "apart": (ROWS, ["--fuse-stages", "0", "--tile-stages", "0"]),
     "one by one": (ROWS, ["--profile", "pocl"]),
     "c": (ROWS, ["--profile", "cpu"]),

@@ -147,6 +147,40 @@ def test_tables_that_data_look_up() -> None:
     assert any(after)
 
 
+FAR = """
+void far(int h, int w, const int in[h][w], int out[h][w])
+{
+  int t[h + 9][w + 9], u[h + 9][w + 9], v[h + 9][w + 9];
+  for (int y = 0; y < h; y++)
+    for (int x = 0; x < w; x++)
+      t[y + 9][x + 7] = 3 * in[y][x];
+  for (int y = 10; y < h + 8; y++)
+    for (int x = 7; x < w + 7; x++)
+      u[y][x] = t[y - 1][x] + (x > 8 ? t[y + 1][x] : y);
+  for (int y = 10; y < h + 8; y++)
+    for (int x = 8; x < w + 6; x++)
+      v[y][x] = u[y][x - 1] + 2 * t[y][x] + u[y][x + 1];
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 1; x < w - 1; x++)
+      out[y][x] = v[y + 9][x + 7] - in[y][x];
+}
+"""
+"""Arrays stand where what they are computed from does: tiles overlap by one, not by 9."""
+
+
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("tile", [(4, 16), (3, 2, 8)])
+def test_subscripts_far_apart(tile: tuple[int, ...]) -> None:
+    done = lx.loads(FAR)["far"].offload(contract=False, fuse_stages=tile)
+    assert [p.about for p in done.parts if "4 stages" in p.about]
+    p = emit.kernel(done.derivation, fp=SEPARATE)
+    sizes: list[Numbers] = [{"h": h, "w": w} for h, w in (*SHAPES, (3, 3))]
+    assert_runs_agree(p, CSource(text=FAR), sizes, 5)
+    report, after = simulate_all(p, [arguments(p.start, {"h": 13, "w": 27}, 3, None)])
+    assert report.clean, report.findings
+    assert any(after)
+
+
 FIXED = """
 void fixed(const float a[40][50], float b[40][50])
 {

@@ -7,6 +7,7 @@ Every failure names its seed, which makes the same program again.
 from __future__ import annotations
 
 import random
+from itertools import combinations
 
 import pytest
 from images import assert_kernels_agree, assert_mean_the_same
@@ -15,11 +16,12 @@ import loopxform as lx
 from loopxform.errors import TransformError
 from loopxform.ir.nodes import Function
 from loopxform.ir.visit import loops
+from loopxform.offload.nest_order import late
 from loopxform.prepare.perfect_nest import told_apart
-from loopxform.transforms import Derivation, FuseStages
+from loopxform.transforms import Derivation, FuseStages, Recompute, ReorderNests, Step
 
 TYPES = ("float", "double", "int", "short")
-SHAPES = ((1, 1), (3, 2), (5, 11), (12, 7), (19, 23))
+SHAPES = ((1, 1), (3, 2), (5, 11), (12, 7), (19, 23), (30, 27))
 
 
 BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 8)))
@@ -28,7 +30,7 @@ BLOCKS = (0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 8)))
 
 def pipeline(seed: int) -> tuple[str, list[int]]:
     """A C function and, for each stage, how far its domain begins inside of the image."""
-    rng = random.Random(seed)
+    rng, far = random.Random(seed), random.Random(f"far {seed}")
     lines, margins, names = list[str](), list[int](), ["in"]
     kind = rng.choice(TYPES)
     for n in range(rng.randint(3, 8)):
@@ -36,10 +38,11 @@ def pipeline(seed: int) -> tuple[str, list[int]]:
         readable = [(x, 0 if x == "in" else margins[names.index(x) - 1]) for x in names[-4:]]
         terms = list[str]()
         margin = 0
+        aside = [far.randint(-4, 4) * (far.random() < 0.2) for _ in range(2)]
         for _ in range(rng.randint(1, 4)):
             source, before = rng.choice(readable)
             reach = rng.choice((0, 1, 1, 2))
-            dy, dx = (rng.randint(-reach, reach) for _ in range(2))
+            dy, dx = (rng.randint(-reach, reach) + n for n in aside)
             beyond = max(abs(dy), abs(dx))
             inside = rng.random() < 0.85
             margin = max(margin, before + beyond if inside else beyond)
@@ -70,10 +73,32 @@ def pipeline(seed: int) -> tuple[str, list[int]]:
     return f"{head}\n{{\n  {body}\n}}\n", margins
 
 
+def arranged(d: Derivation, seed: int) -> Derivation:
+    """With nests in the order in which those that need one another are neighbours, and one that
+    runs once more."""
+    rng = random.Random(f"order {seed}")
+    nests = [s.loop.var for s in loops(d.function) if len(s.path) == 1]
+    if rng.random() < 0.5:
+        d = _tried(d, ReorderNests(tuple(late(d.function, nests))))
+    nests = [s.loop.var for s in loops(d.function) if len(s.path) == 1]
+    pairs = [x for x in combinations(nests, 2) if rng.random() < 0.5]
+    return _tried(d, *(Recompute(*x) for x in pairs))
+
+
+def _tried(d: Derivation, *steps: Step) -> Derivation:
+    """With the first step that is legal."""
+    for step in steps:
+        try:
+            return d.then(step)
+        except TransformError:
+            continue
+    return d
+
+
 def fused(fn: Function, stages: int, seed: int) -> Function | None:
     """With its last stages fused, in a random tile; None where that is refused."""
     rng = random.Random(seed + 1)
-    start = told_apart(Derivation(fn))
+    start = arranged(told_apart(Derivation(fn)), seed)
     nests = [s.loop.var for s in loops(start.function) if len(s.path) == 1][-stages:]
     first = rng.randrange(len(nests))
     last = rng.randint(first + 1, len(nests))

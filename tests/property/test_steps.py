@@ -58,12 +58,20 @@ SWEPT_ELSEWHERE = {
     *("if-convert", "forward-substitute", "merge-copy", "peel", "branch-choice"),
     *("buffer-box", "widen-updates", "turn-accesses", "reorder", "online-softmax"),
     *("row-sums", "defer-update", "rows-apart", "stripe", "track-extremum", "uncoalesce"),
-    *("online-sum", "name-condition", "tensorise", "vector-accumulators", "signed-counters"),
+    *(
+        "recompute",
+        "reorder-nests",
+        "online-sum",
+        "name-condition",
+        "tensorise",
+        "vector-accumulators",
+        "signed-counters",
+    ),
     *("join-kernels", "node-split", "turn-tile", "split-floats", "unfold-windows"),
     *("speculate", "simd"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
-groups, rows, attention, tables, places and flat loops; the last nine in tables of listings
+groups, rows, attention, tables, places and flat loops; the last ten in tables of listings
 alone."""
 
 

@@ -39,14 +39,14 @@ class Footprint:
         ends = {f: _ends(fn, f, every, loc) for f, every in boxes.items()}
         hulls = {f: hull(every) for f, every in boxes.items()}
         for f, box in hulls.items():
-            if any((value_of(lo) or 0) < 0 for lo, _ in box):
+            if any((value_of(lo) or 0) < 0 for lo in _subscripts(f, box)):
                 raise NotStages(f"an element of '{f.array}' before the first one is read", loc)
         return cls(hulls, _domains(flow), ends)
 
     def there(self) -> list[Expr]:
         """That all of `touched` is there: every stage has elements, so that the program touches it,
         and none is before the first one of an array, as behind a pointer one may be."""
-        every = (lo for box in self.touched.values() for lo, _ in box)
+        every = (lo for f, box in self.touched.items() for lo in _subscripts(f, box))
         before = [Bin("<=", Const(0), lo) for lo in dict.fromkeys(every) if value_of(lo) is None]
         return [*self._not_empty(), *before]
 
@@ -73,6 +73,11 @@ class Footprint:
             f: Memory(types[f.array], f.array, f, box, *self.ends[f])
             for f, box in self.touched.items()
         }
+
+
+def _subscripts(f: Field, box: Box) -> tuple[Expr, ...]:
+    """The first subscript along each dimension of space."""
+    return tuple(f.index(tuple(lo for lo, _ in box))[n] for n in f.dims)
 
 
 def _require_places(fn: Function, s: Stage) -> None:
@@ -115,8 +120,12 @@ def _clipped(fn: Function, f: Field, box: Box, loc: Loc | None) -> Box:
     if ends is None or any(type_of(ends[n], symbols(fn)).is_unsigned for n in f.dims):
         text = f"'{f.array}' is read under a condition, and no signed numbers say its extents"
         raise NotStages(text, loc, f"declare them: {f.array}[n][m]")
+    first = f.offset or (0,) * len(box)
+    there = (
+        (Const(-k), Bin("-", ends[n], Const(k)) if k else ends[n]) for k, n in zip(first, f.dims)
+    )
     return tuple(
-        (greatest([lo, Const(0)]), least([hi, ends[n]])) for (lo, hi), n in zip(box, f.dims)
+        (greatest([lo, start]), least([hi, end])) for (lo, hi), (start, end) in zip(box, there)
     )
 
 

@@ -28,6 +28,7 @@ from loopxform.records import record
 from loopxform.source import Loc, Origin
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjunction
+from loopxform.transforms.overlapped.alignment import aligned
 from loopxform.transforms.overlapped.boxes import hull
 from loopxform.transforms.overlapped.clock import NO_TIME
 from loopxform.transforms.overlapped.footprints import Footprint
@@ -144,6 +145,7 @@ class Group:
         found = tuple(replace(t, exact=t.exact or looks_up(fn, t, frozenset(dims))) for t in found)
         stages = _staged(found, dims)
         _require_apart(stages, loc)
+        stages = aligned(stages)
         groups = disjoint(stages)
         flow = stream(groups)
         if all(len(t.loops) < flow.rank for t in found):

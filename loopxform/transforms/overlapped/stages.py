@@ -26,10 +26,12 @@ from loopxform.transforms.overlapped.templates import Template, touched
 @record
 class Field:
     """An array, or the plane of it at `places`: a number for each dimension that is not one of
-    space (None), or of nests that run once what the host computes."""
+    space (None), or of nests that run once what the host computes. Subscripts along dimensions of
+    space are coordinates and an `offset` (`alignment`; none: 0)."""
 
     array: str
     places: tuple[int | Expr | None, ...]
+    offset: tuple[int, ...] = ()
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -38,7 +40,8 @@ class Field:
 
     def index(self, at: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """The subscripts of the element at coordinates of space."""
-        inside = iter(at)
+        moved = (simplify(Bin("+", e, Const(n))) if n else e for e, n in zip(at, self.offset))
+        inside = iter(moved if self.offset else at)
         return tuple(
             next(inside) if p is None else Const(p) if isinstance(p, int) else p
             for p in self.places
