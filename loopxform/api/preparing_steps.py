@@ -38,19 +38,22 @@ SHARE = 1 / 8
 MOST_STATEMENTS = 40
 """Those of a loop that is prepared."""
 
-MOST_STEPS = 4
+MOST_STEPS = 8
 """Of a stage."""
 
 
 def with_preparing_steps(
     verdicts: Sequence[LoopVerdict], fn: Function, several: frozenset[Loc] = frozenset()
 ) -> tuple[LoopVerdict, ...]:
-    """The verdicts, with the steps that make loops parallel which dependences alone keep in order.
-    `several` are places of more than one loop, of which nothing can be told."""
+    """The verdicts, with the steps that make loops parallel which dependences alone keep in order,
+    those inside parallel ones aside. `several` are places of more than one loop, of which nothing
+    can be told."""
     found: dict[Path, tuple[str, ...]] = {}
+    free = [v.path for v in verdicts if v.parallel in ENOUGH["reduction"]]
     with suppress(Exhausted), within(part(SHARE)):
         for v in verdicts:
-            if v.loc not in several and _is_in_order(fn, v):
+            inside = any(v.path[: len(path)] == path for path in free)
+            if not inside and v.loc not in several and _is_in_order(fn, v):
                 found[v.path] = _words(fn, v, preparing_steps(fn, v.path))
     return tuple(replace(v, after=found.get(v.path, v.after)) for v in verdicts)
 
@@ -158,6 +161,12 @@ def _expanded(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, .
         yield (*each, Distribute((loop,), reordered=REORDERED))
 
 
+def _own_arrays(_: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
+    """Arrays of which each iteration writes the same elements, before it reads them."""
+    for name in v.left:
+        yield (Expand(name, (loop,)),)
+
+
 def _crossings(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
     """Where the element that is stored and one that is read change sides."""
     if sum(s.loop.origin.loc == v.loc for s in loops(fn)) == 1:
@@ -171,6 +180,7 @@ STAGES: tuple[Stage, ...] = (
     _old_values,
     _statements_apart,
     _expanded,
+    _own_arrays,
     _crossings,
     _old_values,
 )
