@@ -18,13 +18,13 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from loopxform.analysis.deps import dependences
-from loopxform.analysis.induction import induction, wraps_around
+from loopxform.analysis.induction import induction
 from loopxform.analysis.scope import below
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
 from loopxform.api.prepared_loops import reference
 from loopxform.api.restated import restated
 from loopxform.budget import Exhausted, part, within
-from loopxform.ir.affine import poly, simplify, to_expr, value_of
+from loopxform.ir.affine import poly, simplify, to_expr
 from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Load, Opaque, While
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, at, declared, loads, loops, names, stmt_exprs, walk, writes
@@ -134,12 +134,6 @@ def _closed_forms(fn: Function, v: LoopVerdict, _: str) -> Iterator[tuple[Step, 
                 yield (Substitute(name, reference(fn, path)),)
 
 
-def _first_iteration(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
-    """Scalars that have what the iteration before set, which the first one has not."""
-    if any(wraps_around(fn, v.path, name) is not None for name in v.left):
-        yield (Split(loop, f"lo+{value_of(_loop(fn, v).step)}"),)
-
-
 def _old_values(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
     """Elements that a later iteration overwrites."""
     rows = dependences(fn, v.path, counters=True)
@@ -176,7 +170,6 @@ def _crossings(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, 
 
 STAGES: tuple[Stage, ...] = (
     _closed_forms,
-    _first_iteration,
     _old_values,
     _statements_apart,
     _expanded,
