@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from checks import SIZES, final, shuffle
-from machine import run
+from machine import observed, run
 
 import loopxform as lx
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
@@ -99,11 +99,39 @@ def _same(name: str, text: str, fn: Function, after: Function, parts: list[LoopV
         }, (text, [str(s) for s in preparing_steps(fn, parts[0].path)])
 
 
+def turns(rng: random.Random, name: str) -> int:
+    """Of a loop that is a scan of elements, how many iterations lie between those that meet."""
+    step, ahead = rng.choice([1, 1, 2]), rng.choice([0, 0, 1, 2])
+    last = f"a[i - {rng.choice([1, 2, 3, 4, 6])}]"
+    own = rng.choice([[], [f"a[i + {ahead}]"], ["c[i]"]])
+    other = rng.choice([[], [], [f"a[i - {rng.choice([2, 4])}]"]])
+    reads = [last, *own, *other]
+    rng.shuffle(reads)
+    body = f"a[i + {ahead}] = {' + '.join(reads)};"
+    text = f"void {name}({PARAMS}) {{ for (int i = 6; i < 40; i += {step}) {body} }}"
+    fn = lx.loads(text, "t.c").routine(name).function
+    (v,) = judge(fn)
+    if not v.idioms:
+        return 0
+    (scan,) = v.idioms
+    for first, second in observed(run(fn, SIZES[0]).events):
+        gap = second.iteration[0][1] - first.iteration[0][1]
+        assert gap % (scan.distance * step) == 0, (text, scan)
+    return scan.distance
+
+
 def check(seed: int, count: int) -> Counter[str]:
     rng, seen = random.Random(seed), Counter[str]()
     for n in range(count):
         seen += prepared(f"f{n}", Statements(rng).text(f"f{n}"))
     return seen
+
+
+def test_scans_that_take_turns() -> None:
+    rng = random.Random(7)
+    seen = Counter(turns(rng, f"s{n}") for n in range(40))
+    assert seen[0] > 2, seen
+    assert len(seen) > 3, seen
 
 
 def test_what_prepared_loops_leave() -> None:
