@@ -20,6 +20,7 @@ from typing import TypeAlias
 from loopxform.analysis.deps import dependences
 from loopxform.analysis.induction import induction
 from loopxform.analysis.scope import below
+from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
 from loopxform.api.prepared_loops import reference
 from loopxform.api.restated import restated
@@ -48,14 +49,14 @@ def with_preparing_steps(
     """The verdicts, with the steps that make loops parallel which dependences alone keep in order,
     those inside parallel ones aside. `several` are places of more than one loop, of which nothing
     can be told."""
-    found: dict[Path, tuple[str, ...]] = {}
+    found: dict[Path, LoopVerdict] = {}
     free = [v.path for v in verdicts if v.parallel in ENOUGH["reduction"]]
     with suppress(Exhausted), within(part(SHARE)):
         for v in verdicts:
             inside = any(v.path[: len(path)] == path for path in free)
             if not inside and v.loc not in several and _is_in_order(fn, v):
-                found[v.path] = _words(fn, v, preparing_steps(fn, v.path))
-    return tuple(replace(v, after=found.get(v.path, v.after)) for v in verdicts)
+                found[v.path] = _prepared(fn, v, preparing_steps(fn, v.path))
+    return tuple(found.get(v.path, v) for v in verdicts)
 
 
 def preparing_steps(fn: Function, path: Path) -> tuple[Step, ...]:
@@ -73,6 +74,17 @@ def preparing_steps(fn: Function, path: Path) -> tuple[Step, ...]:
             if not left:
                 return _needed(fn, loc, tuple(r.step for r in done.records))
     return ()
+
+
+def _prepared(fn: Function, v: LoopVerdict, steps: Sequence[Step]) -> LoopVerdict:
+    """The verdict with the steps, and what holds of all that the loop becomes."""
+    if not steps:
+        return v
+    assert v.loc is not None
+    parts = _judged(Derivation(fn).run(tuple(steps)).function, v.loc)
+    asked = spelled(tuple(a for x in parts for a in x.assumes), fn)
+    assumes = tuple(dict.fromkeys((*v.assumes, *asked)))
+    return replace(v, after=tuple(map(str, steps)), assumes=assumes)
 
 
 def _further(done: Derivation, left: Sequence[LoopVerdict], stage: Stage) -> Derivation | None:
@@ -97,9 +109,13 @@ def _is_in_order(fn: Function, v: LoopVerdict) -> bool:
 
 def _in_order(fn: Function, loc: Loc) -> list[LoopVerdict]:
     """The loops at a place that are not parallel, and have no name either."""
-    judged = [v for v in judge(fn, only=frozenset([loc])) if v.loc == loc]
-    every = restated(judged, fn, ()) if any(v.parallel == "unknown" for v in judged) else judged
+    every = _judged(fn, loc)
     return [v for v in every if v.parallel not in ENOUGH["reduction"] and not v.idioms]
+
+
+def _judged(fn: Function, loc: Loc) -> Sequence[LoopVerdict]:
+    found = [v for v in judge(fn, only=frozenset([loc])) if v.loc == loc]
+    return restated(found, fn, ()) if any(v.parallel == "unknown" for v in found) else found
 
 
 def _needed(fn: Function, loc: Loc, steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -110,13 +126,6 @@ def _needed(fn: Function, loc: Loc, steps: tuple[Step, ...]) -> tuple[Step, ...]
         if fewer and refusal is None and not _in_order(after.function, loc):
             steps = fewer
     return steps
-
-
-def _words(fn: Function, v: LoopVerdict, steps: Sequence[Step]) -> tuple[str, ...]:
-    """The steps, with the counter of the text where that of the tree has another name."""
-    loop = at(fn, v.path)
-    assert isinstance(loop, For)
-    return tuple(str(s).replace(f" {loop.var}", f" {v.var}") for s in steps)
 
 
 # ---------------------------------------------------------------- stages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -134,8 +133,7 @@ def _as_apart(v: LoopVerdict, alone: LoopVerdict, fn: Function) -> LoopVerdict:
     """What a loop gets apart, in a function of its own. Where it counts its iterations there, its
     counter is set in each of them, and after them to where it ends (`strides`)."""
     var = v.var or alone.var
-    after = tuple(re.sub(rf"\b{alone.var}\b", var, step) for step in alone.after)
-    found = replace(alone, path=v.path, depth=v.depth, var=var, after=after)
+    found = replace(alone, path=v.path, depth=v.depth, var=var)
     if var == alone.var or var not in alone.private or var in alone.copies:
         return found
     around = ((p, s) for p, s in walk(fn.body) if p[: len(alone.path)] != alone.path)

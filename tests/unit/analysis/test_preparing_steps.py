@@ -51,5 +51,5 @@ def test_steps_that_make_a_loop_parallel(body: str) -> None:
 
 def test_how_it_is_said() -> None:
     _, v = verdict("for (int i = 0; i < n; i++) a[i] = a[i + 1] + c[i];")
-    assert named(v) == "; parallel after 'node-split a i'"
+    assert named(v) == "; parallel after 'node-split a i' (if a and c do not overlap)"
     assert v.json()["after"] == ["node-split a i"]
