@@ -3,7 +3,8 @@
 python scripts/check_suite.py FOLDER [-I DIR]... [-D NAME]... [--limit SECONDS] [--skip DIR]...
     [--not-over VARIABLE]...
 
-Per file: loops, how many have each verdict, and CPU and wall seconds of `loopxform check`; then the
+Per file: loops, how many have each verdict, how many of those that are `no` or `unknown` have a
+name or steps that make them parallel, and CPU and wall seconds of `loopxform check`; then the
 reasons of what is unknown, and the median, worst and total time. Exit status 1 where a file failed.
 """
 
@@ -23,6 +24,7 @@ from statistics import median
 from typing import Any
 
 VERDICTS = ("yes", "reduction", "privatizable", "no", "unknown")
+COLUMNS = (*VERDICTS, "named")
 
 
 @dataclass
@@ -32,16 +34,16 @@ class Result:
     name: str
     cpu: float
     wall: float
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COLUMNS, 0))
     unknown: list[str] = field(default_factory=list)
     failure: str = ""
 
     @property
     def loops(self) -> int:
-        return sum(self.counts.values())
+        return sum(self.counts[v] for v in VERDICTS)
 
     def line(self) -> str:
-        numbers = "".join(f"{self.counts[v]:>{max(5, len(v) + 2)}}" for v in VERDICTS)
+        numbers = "".join(f"{self.counts[v]:>{max(5, len(v) + 2)}}" for v in COLUMNS)
         return f"{self.name:<34}{self.loops:>6}{numbers}{self.cpu:>8.2f}{self.wall:>8.2f}"
 
 
@@ -75,6 +77,8 @@ def _count(result: Result, report: dict[str, Any], left_out: list[str]) -> None:
             if loop["var"] in left_out:
                 continue
             result.counts[loop["parallel"]] += 1
+            if loop["parallel"] in ("no", "unknown"):
+                result.counts["named"] += bool(loop.get("idioms") or loop.get("after"))
             if loop["parallel"] == "unknown":
                 reasons = "; ".join(sorted({r["message"] for r in loop["reasons"]})) or "no reason"
                 result.unknown.append(f"{fn['name']}:{loop['line']} {reasons}")
@@ -105,7 +109,7 @@ def main() -> int:
     if not files:
         print(f"there is no C file below {folder}", file=sys.stderr)
         return 2
-    heads = "".join(f"{v:>{max(5, len(v) + 2)}}" for v in VERDICTS)
+    heads = "".join(f"{v:>{max(5, len(v) + 2)}}" for v in COLUMNS)
     print(f"{'file':<34}{'loops':>6}{heads}{'cpu s':>8}{'wall s':>8}")
     results = []
     for f in files:
@@ -127,7 +131,7 @@ def _summary(results: list[Result]) -> None:
         f"{len(results)} files", sum(r.cpu for r in results), sum(r.wall for r in results)
     )
     for r in results:
-        for v in VERDICTS:
+        for v in COLUMNS:
             total.counts[v] += r.counts[v]
     print(total.line())
     times = [r.cpu for r in results]

@@ -44,7 +44,8 @@ from loopxform.ir.visit import names as mentioned
 def names_of(fn: Function) -> Names:
     """What the names of a function mean at its top; the last few functions are remembered."""
     facts = _facts(fn.body)
-    return Names(facts, facts, scalar_types(fn), fn.body, _inputs(fn, facts))
+    given = frozenset(p.name for p in fn.objects if p.shape and not (p.values or p.computed))
+    return Names(facts, facts, scalar_types(fn), fn.body, _inputs(fn, facts), given)
 
 
 @remembered(8)

@@ -120,7 +120,8 @@ class Translator:
                 return None
 
     def _element(self, e: Load) -> Cases | None:
-        """A member of a struct that the function never sets is any number, as a parameter is."""
+        """A member of a struct, or an element of an array, that the function never sets is any
+        number, as a parameter is."""
         element, t = self.scope.member(e), self.scope.type_of(e)
         if element is None or t is None or t.bytes < 4:
             return None

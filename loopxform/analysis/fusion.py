@@ -217,7 +217,7 @@ def _in_order(fn: Function, path: Path, point: Witness) -> str:
     first, second = loop_at(fn, path), next_loop(fn, path)
     assert second is not None
     later = {second.var if k == first.var else k: v for k, v in point.source.items()}
-    return str(Witness(point.params, point.sink, later))
+    return str(Witness(point.params, point.sink, later, point.elements))
 
 
 def _header(loop: For) -> frozenset[str]:

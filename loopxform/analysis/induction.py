@@ -1,6 +1,8 @@
 """Scalars whose value in iteration q is known in closed form, though the program carries it along.
 
     induction    for i: { ... j = j + e; ... }   j is j0 + e*q, after the update j0 + e*(q+1)
+                 for i: { j++; ... j++; ... }    j is j0 + 2*q, then j0 + 2*q + 1 and j0 + 2*q + 2
+                 for i: { k = j + 1; j = k + 1; }
     wrap-around  for i: { ... x ...; x = f(i); } x is f(i - step) from the second iteration on
 
 j0 is the value on entry, q = 0, 1, 2, ... the number of the iteration, and nothing in the loop
@@ -10,24 +12,39 @@ peeling an iteration the second. (Allen and Kennedy, section 4.5.)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.scope import below, inside
 from loopxform.ir.affine import simplify
-from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, If, Load, Opaque, Return, Un, Var
+from loopxform.ir.nodes import (
+    Assign,
+    Bin,
+    Const,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Opaque,
+    Return,
+    Un,
+    Var,
+)
 from loopxform.ir.printer import expr_text
-from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr
+from loopxform.ir.visit import Path, enclosing, names, stmt_exprs, walk_expr, writes
 from loopxform.records import slotted
 
 
 @slotted
 class Induction:
-    """`name` grows by `increment` once per iteration, in statement `place` of the loop's body."""
+    """`name` grows by `increment` in each iteration. `places` are the statements of the loop's body
+    that set it, with what it has grown by in the iteration then."""
 
     name: str
     increment: Expr
-    place: int
+    places: tuple[tuple[int, Expr], ...]
 
     def __str__(self) -> str:
         """The closed form, `counter` counting the iterations from 0."""
@@ -48,14 +65,47 @@ def _factor(e: Expr) -> str:
 
 def induction(fn: Function, path: Path, name: str) -> Induction | None:
     """What `name` is an induction variable of the loop at `path` by, or None."""
-    found = _only_assignment(fn, path, name)
-    if found is None:
+    loop = enclosing(fn, path)[-1]
+    count = _assigned(fn, path, name)
+    if not count or not isinstance(loop, For):
         return None
-    place, s = found
-    increment = _increment(s)
-    if increment is None or _moves(fn, path, increment):
-        return None
-    return Induction(name, increment, place)
+    types, places = names_of(fn).types, list[tuple[int, Expr]]()
+    grown: dict[str, Expr] = {name: Const(0)}
+    for n, s in enumerate(loop.body):
+        match s:
+            case Assign(Var(target)) if types.get(target) == types[name]:
+                amount = _grown(s, grown)
+                if amount is None or _moves(fn, path, amount):
+                    grown.pop(target, None)
+                else:
+                    grown[target] = simplify(amount)
+                if target == name:
+                    if name not in grown:
+                        return None
+                    places.append((n, grown[name]))
+            case _:
+                if name in writes((s,)):
+                    return None
+                grown = {x: e for x, e in grown.items() if x not in writes((s,))}
+    return Induction(name, grown[name], tuple(places)) if len(places) == count else None
+
+
+def _grown(s: Assign, grown: Mapping[str, Expr]) -> Expr | None:
+    """How much more an assignment gives than the induction variable had when the iteration began:
+    `grown` says so of scalars."""
+    assert isinstance(s.target, Var)
+    value = Bin(s.op, s.target, s.value) if s.op else s.value
+    match value:
+        case Var(x):
+            return grown.get(x)
+        case Bin("+", Var(x), e) if x in grown and not names(e) & grown.keys():
+            return Bin("+", grown[x], e)
+        case Bin("+", e, Var(x)) if x in grown and not names(e) & grown.keys():
+            return Bin("+", grown[x], e)
+        case Bin("-", Var(x), e) if x in grown and not names(e) & grown.keys():
+            return Bin("-", grown[x], e)
+        case _:
+            return None
 
 
 def growth(fn: Function, path: Path, name: str) -> str:
@@ -106,17 +156,27 @@ def _only_assignment(fn: Function, path: Path, name: str) -> tuple[int, Assign] 
     """The one statement of the loop that changes an integer scalar, if every iteration runs it."""
     loop = enclosing(fn, path)[-1]
     assert isinstance(loop, For)
-    facts, type = inside(loop, path), names_of(fn).types.get(name)
-    if type is None or not type.is_integer or type.bytes < 4 or facts.assigned[name] != 1:
-        return None
-    if name in facts.declared or name in facts.loop_vars or name == loop.var:
-        return None
-    if any(isinstance(s, Opaque | Return) for _, s in below(loop, path)):
+    if _assigned(fn, path, name) != 1:
         return None
     for n, s in enumerate(loop.body):
         if isinstance(s, Assign) and s.target == Var(name):
             return n, s
     return None
+
+
+def _assigned(fn: Function, path: Path, name: str) -> int:
+    """How many statements of the loop at `path` set an integer scalar that lives longer than its
+    iterations; 0 where anything else may."""
+    loop = enclosing(fn, path)[-1]
+    assert isinstance(loop, For)
+    facts, type = inside(loop, path), names_of(fn).types.get(name)
+    if type is None or not type.is_integer or type.bytes < 4:
+        return 0
+    if name in facts.declared or name in facts.loop_vars or name == loop.var:
+        return 0
+    if any(isinstance(s, Opaque | Return) for _, s in below(loop, path)):
+        return 0
+    return facts.assigned[name]
 
 
 def _increment(s: Assign) -> Expr | None:

@@ -6,6 +6,7 @@ the sink along a common loop, counted the way the loop runs; `j'` is any other v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 from math import gcd
@@ -31,18 +32,23 @@ from loopxform.ir.types import Scalar
 from loopxform.ir.visit import Path
 from loopxform.records import record
 
+ELEMENT = re.compile(r"`\w+\[\d+(, \d+)*\]`")
+"""The name of an element that is what the caller gave."""
+
 
 @record
 class Witness:
-    """Sizes and two iterations between which a dependence exists."""
+    """Sizes, elements of arrays (`n[1]`), and two iterations between which a dependence exists."""
 
     params: dict[str, int]
     source: dict[str, int]
     sink: dict[str, int]
+    elements: dict[str, int]
 
     def beyond(self, types: Mapping[str, Scalar]) -> frozenset[str]:
         """The names that would need values that their types do not have."""
-        found = (*self.params.items(), *self.source.items(), *self.sink.items())
+        elements = ((k.partition("[")[0], v) for k, v in self.elements.items())
+        found = (*self.params.items(), *self.source.items(), *self.sink.items(), *elements)
         numbers = ((k, v, types[k]) for k, v in found if k in types and types[k].is_integer)
         return frozenset(k for k, v, t in numbers if not t.least <= v <= t.most)
 
@@ -54,12 +60,12 @@ class Witness:
     @property
     def sizes(self) -> str:
         """The sizes for which they meet: ` (n=7)`."""
-        return f" ({_values(self.params)})" if self.params else ""
+        known = self.elements | self.params
+        return f" ({_values(known)})" if known else ""
 
     def __str__(self) -> str:
         both = f"{_values(self.source)} and {_values(self.sink)}".strip()
-        sizes = f"({_values(self.params)})" if self.params else ""
-        return f"{both if both != 'and' else ''} {sizes}".strip()
+        return f"{both if both != 'and' else ''}{self.sizes}".strip()
 
 
 def _values(point: dict[str, int]) -> str:
@@ -240,7 +246,8 @@ class Pair:
             for k, v in sorted(point.items())
             if k not in hidden and k[0] not in "$`" and k[-1] not in "~'"
         }
-        return Witness(params, source, sink)
+        given = {k[1:-1]: v for k, v in sorted(point.items()) if ELEMENT.fullmatch(k)}
+        return Witness(params, source, sink, given)
 
 
 def _first_point(found: Refinement, pattern: Pattern) -> Point | None:

@@ -174,6 +174,8 @@ class Names:
     """That of the function."""
     inputs: frozenset[str] = frozenset()
     """Scalars that hold what the caller gave: any value."""
+    arrays: frozenset[str] = frozenset()
+    """Arrays whose elements do, as far as nothing in the function changes them."""
     loops: tuple[str, ...] = ()
     place: Path = ()
     depth: int = 0
@@ -276,9 +278,9 @@ class Names:
         return f"`{expr_text(e)}`"
 
     def member(self, e: Load) -> str | None:
-        """The name of a member of a struct that nothing in the function changes."""
-        steady = "." in e.array and not self.whole.may_change(e.array)
-        return self.symbol(e) if steady else None
+        """The name of a member of a struct, or an element of an array, that the caller gave."""
+        given = "." in e.array or e.array in self.arrays
+        return self.symbol(e) if given and not self.whole.may_change(e.array) else None
 
     def fresh(self) -> str:
         return f"{self.auxiliary}{next(self.counter)}"

@@ -63,7 +63,8 @@ class LoopVerdict(Shown):
     `conditional` those of which it is that of the last iteration that sets them, if any,
     `uncarried` those that no dependence is about: they only count inner loops, each of which has
     its own, or are other names for places in arrays. `idioms` say which algorithms run it. `left`
-    is the storage that its `reasons` are about, where dependences are all that they say."""
+    is the storage that its `reasons` are about, where dependences are all that they say; `after`
+    are steps that make it parallel then."""
 
     path: Path
     loc: Loc | None
@@ -79,6 +80,7 @@ class LoopVerdict(Shown):
     reasons: tuple[Reason, ...] = ()
     idioms: tuple[Idiom, ...] = ()
     left: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<LoopVerdict {self.loc or self.path}: {self.var} {self.parallel}>"
@@ -124,6 +126,7 @@ class LoopVerdict(Shown):
                 for r in self.reasons
             ],
             **({"idioms": [x.json() for x in self.idioms]} if self.idioms else {}),
+            **({"after": list(self.after)} if self.after else {}),
         }
 
 

@@ -27,7 +27,8 @@ def verdicts(routine: SourceRoutine, seconds: float | None = None) -> tuple[Loop
     fn = routine.function
     as_written = judged(fn, seconds)
     found = as_meant(as_written, fn, seconds)
-    found = in_order(spelled(found, fn), fn, induction=False)
+    found = prepared(spelled(found, fn), fn)
+    found = in_order(found, fn, induction=False)
     found = in_order(apart(found, routine.file), fn, induction=True)
     return with_given(routine, found)
 
@@ -38,6 +39,15 @@ def as_meant(
     """The verdicts, and what is known of loops that are not understood as they are written."""
     several = shared_places(verdicts)
     return with_prepared_names(restated(verdicts, fn, several, seconds), fn, several)
+
+
+def prepared(verdicts: Sequence[LoopVerdict], fn: Function) -> tuple[LoopVerdict, ...]:
+    """The verdicts, with the steps that make loops parallel: in the names of the tree."""
+    if not any(v.left and not v.idioms for v in verdicts if v.parallel in ("no", "unknown")):
+        return tuple(verdicts)
+    from loopxform.api.preparing_steps import with_preparing_steps  # loads steps
+
+    return with_preparing_steps(verdicts, fn, shared_places(verdicts))
 
 
 def judged(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
@@ -102,11 +112,11 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         if loop is None:
             continue
         as_written = judged(loop)
-        alone = spelled(as_meant(as_written, loop), loop)
+        alone = prepared(spelled(as_meant(as_written, loop), loop), loop)
         made = {x.var for x in alone if x.var != written.get(key(x), x.var)}
         for x in alone:
             there = key(x)
-            known = x.parallel != "unknown" or x.idioms
+            known = x.parallel != "unknown" or x.idioms or x.after
             if there is not None and there in written and known:
                 reductions = without_subscripts(x.reductions, made)
                 assumes = without_subscripts(x.assumes, made)

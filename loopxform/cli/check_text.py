@@ -86,9 +86,13 @@ def words(v: LoopVerdict, paint: Paint = plain) -> str:
 
 
 def named(v: LoopVerdict) -> str:
-    """What the loop is, where the verdict does not say so: `; scan of s (+, inclusive)`."""
+    """What the loop is, where the verdict does not say so: `; scan of s (+, inclusive)`; or the
+    steps that make it parallel."""
     told = {"reduction", "arg-min", "arg-max"} if v.parallel == "reduction" else set()
-    return "".join(f"; {x}" for x in v.idioms if x.kind not in told)
+    names = "".join(f"; {x}" for x in v.idioms if x.kind not in told)
+    steps = ", ".join(f"'{x}'" for x in v.after)
+    asked = f" (if {', '.join(together(v.assumes))})" if v.assumes else ""
+    return names + (f"; parallel after {steps}{asked}" if steps else "")
 
 
 PAIR = re.compile(r"(\S+) and (\S+) do not overlap")

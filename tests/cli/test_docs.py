@@ -67,7 +67,7 @@ FILES = {
     "annotations.md": {"shifted.c": 0, "sums.c": 1},
     "check.md": {"norms/norms.c": 0, "norms/vectors.c": 1, "smooth.c": 2},
     "concepts.md": {"sweep.c": 0},
-    "verdicts.md": {"verdicts.c": 0, "counters.c": 1, "names.c": 2},
+    "verdicts.md": {"verdicts.c": 0, "counters.c": 1, "names.c": 2, "steps.c": 3},
 }
 """The names of texts of the same page, by their place among those in C."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 
 from machine import Event, Machine, Place, carrier, covers, direction, kind, observed, run
@@ -58,7 +59,7 @@ def check_witnesses(name: str, fn: Function) -> int:
         if max(params.values()) > 12:
             continue
         try:
-            machine = run(fn, params)
+            machine = run(fn, params, _elements(d.point.elements))
         except OverflowError:
             continue
         found = any(
@@ -73,6 +74,12 @@ def check_witnesses(name: str, fn: Function) -> int:
         assert found, (name, d)
         done += 1
     return done
+
+
+def _elements(given: dict[str, int]) -> dict[Place, int]:
+    """`c[1]` as the machine has it."""
+    parts = ((*re.split(r"[\[\], ]+", k)[:-1], v) for k, v in given.items())
+    return {(name, 0, tuple(map(int, index))): v for name, *index, v in parts}
 
 
 def _all_pairs(events: list[Event], d: Dependence) -> Iterator[tuple[Event, Event]]:

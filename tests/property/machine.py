@@ -317,13 +317,18 @@ def _called(name: str, args: list[int]) -> int:
             return sum(n * x for n, x in enumerate(args, 2)) % 5
 
 
-def run(fn: Function, params: dict[str, int], **how: object) -> Machine:
+def run(
+    fn: Function,
+    params: dict[str, int],
+    memory: dict[Place, int] | None = None,
+    **how: object,
+) -> Machine:
     types = symbols(fn)
     unsigned = any(t.is_unsigned for t in types.values())
     arrays = {p.name for p in fn.objects if p.shape}
     arrays |= {s.name for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape}
     given = {"types": types, "unsigned": unsigned, "arrays": frozenset(arrays), **how}
-    machine = Machine({}, params, **given)  # type: ignore[arg-type]
+    machine = Machine(dict(memory or {}), params, **given)  # type: ignore[arg-type]
     machine.body(fn.body, ())
     return machine
 

@@ -1,10 +1,11 @@
 """Scans along an array: each element is computed from the one of the iteration before.
 
     a[i] += a[i - 1];    y[i] = a[i]*y[i - 1] + b[i];    m[i][j] = max(m[i - 1][j], x[i][j])
+    a[i] += a[i - 4]     four scans, whose elements take turns
 
 One statement writes the array, each time another element; it reads the one that the iteration
-before has written, and maybe the old value of its own. Whatever else reads the array, reads one of
-these two, or elements that the loop does not write.
+before has written, or one a few iterations before, and maybe the old value of its own. Whatever
+else reads the array, reads one of these two, or elements that the loop does not write.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from loopxform.ir.visit import loads, map_expr, names, stmt_exprs, substitute
 
 Subscripts = tuple[Poly, ...]
 
+MOST_DISTANCE = 16
+"""How many iterations before an element may be stored that the next one is computed from."""
+
 
 def scan_of_elements(flow: Flow, name: str) -> Idiom | None:
     """The scan that an array is computed by; None where it is not."""
@@ -31,9 +35,8 @@ def scan_of_elements(flow: Flow, name: str) -> Idiom | None:
     if not isinstance(s.target, Load) or not _is_new_each_time(flow, sites[0], s.target):
         return None
     own = _subscripts(s.target)
-    before = _before(flow, s.target)
     value = Bin(s.op, s.target, s.value) if s.op else s.value
-    former = next((x for x in loads(value) if _is(x, name, before)), None)
+    distance, before, former = _former(flow, s.target, value)
     if former is None:
         return None
     value = map_expr(value, lambda x: former if _is(x, name, before) else x)
@@ -51,10 +54,24 @@ def scan_of_elements(flow: Flow, name: str) -> Idiom | None:
     if not op or (others and not apart(flow.fn, flow.path, name, frozenset(known))):
         return None
     operands = names(_without(rest, name)) | sites[0].control
-    return None if flow.depends(sites[0], operands, name) else _idiom(sites[0], s.target, op)
+    return (
+        None if flow.depends(sites[0], operands, name) else _idiom(sites[0], s.target, op, distance)
+    )
 
 
-def _idiom(site: Site, target: Load, op: str) -> Idiom:
+def _former(flow: Flow, target: Load, value: Expr) -> tuple[int, Subscripts, Load | None]:
+    """How many iterations before the nearest element was stored that a value is made of, its
+    subscripts, and where it is read; None where there is none."""
+    mine = [x for x in loads(value) if x.array == target.array]
+    for distance in range(1, MOST_DISTANCE + 1) if mine else ():
+        before = _before(flow, target, distance)
+        for x in mine:
+            if _subscripts(x) == before:
+                return distance, before, x
+    return 0, (), None
+
+
+def _idiom(site: Site, target: Load, op: str, distance: int) -> Idiom:
     """Elements that a condition leaves alone are what the next ones begin with."""
     return Idiom(
         "scan",
@@ -63,6 +80,7 @@ def _idiom(site: Site, target: Load, op: str) -> Idiom:
         "inclusive",
         segmented=bool(site.guards),
         condition=" && ".join(map(str, site.guards)),
+        distance=distance,
         paths=(site.path,),
     )
 
@@ -106,9 +124,9 @@ def _moves(p: Poly, var: str, every: set[str]) -> bool:
     return not {n for monomial, _ in rest.terms for x in monomial for n in names(x)} & every
 
 
-def _before(flow: Flow, target: Load) -> Subscripts:
-    """The subscripts of the iteration before."""
-    last = Bin("-", Var(flow.loop.var), flow.step)
+def _before(flow: Flow, target: Load, distance: int) -> Subscripts:
+    """The subscripts so many iterations before."""
+    last = Bin("-", Var(flow.loop.var), Bin("*", Const(distance), flow.step))
     return tuple(poly(substitute(i, {flow.loop.var: last})) for i in target.index)
 
 

@@ -41,8 +41,9 @@ class Idiom:
     says whether what a scan hands to other statements has the term of the iteration in it
     (inclusive), and `segmented` that it begins anew where a condition holds. `condition` is the
     property that is searched, or under which elements are kept; `arrays` are those that a
-    compaction fills, `bound` is what is asked of a count that stops. `paths` are the statements
-    that update, in text order."""
+    compaction fills, `bound` is what is asked of a count that stops. An element is
+    computed from the one `distance` iterations before: so many scans take turns. `paths` are the
+    statements that update, in text order."""
 
     kind: Kind
     variable: str
@@ -52,6 +53,7 @@ class Idiom:
     condition: str = ""
     arrays: tuple[str, ...] = ()
     bound: str = ""
+    distance: int = 1
     assumes: tuple[str, ...] = ()
     paths: tuple[Path, ...] = ()
 
@@ -64,7 +66,9 @@ class Idiom:
         match self.kind:
             case "scan":
                 kind = "segmented scan" if self.segmented else "scan"
-                said = ", ".join(x for x in (_OPERATORS.get(self.op, self.op), self.reads) if x)
+                far = f"distance {self.distance}" if self.distance > 1 else ""
+                words = (_OPERATORS.get(self.op, self.op), self.reads, far)
+                said = ", ".join(x for x in words if x)
                 return f"{kind} of {self.variable} ({said})"
             case "compaction":
                 return f"compaction into {', '.join(self.arrays)}, counted by {self.variable}"
@@ -88,6 +92,7 @@ class Idiom:
             "condition": self.condition,
             "arrays": list(self.arrays),
             "bound": self.bound,
+            "distance": self.distance if self.distance > 1 else 0,
             "assumes": list(self.assumes),
         }
         return {

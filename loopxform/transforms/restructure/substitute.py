@@ -1,16 +1,17 @@
 """Substitution of an induction variable:
     for i: { A(j); j = j + e; B(j); } -> for i: { A(j + e*q); B(j + e*(q+1)); }  j = j + e*trips;
 
-where q = (i - lo)/step numbers the iterations and trips is how many there are. Legal where the
-assignment is the only one of j in the loop, every iteration runs it once, nothing in the loop
-changes e, and the bounds stay what they are; what follows the loop is left out where j is not used
-afterwards. (Allen and Kennedy, section 4.5.)
+where q = (i - lo)/step numbers the iterations and trips is how many there are. Legal where every
+iteration runs each assignment of j once, which adds to j, or to a scalar that is j plus something
+(`k = j + 1; j = k + 1`), nothing in the loop changes what is added, and the bounds stay what they
+are; what follows the loop is left out where j is not used afterwards. (Allen and Kennedy, section
+4.5.)
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from loopxform.analysis.induction import Induction, induction
 from loopxform.analysis.legality import opaque_obstacles
@@ -46,7 +47,7 @@ class Substitute(Step):
             return unknown
         if induction(fn, site.path, self.name) is None:
             text = f"'{self.name}' does not grow by a fixed amount in each iteration of"
-            remedy = "it takes an integer with one assignment in the loop, directly in its body"
+            remedy = "it takes an integer that is set directly in the body of the loop"
             message = f"{text} '{site.loop.var}'"
             return (Obstacle("LX190", message, site.loop.origin.loc, remedy=remedy),)
         header = (*unmapped(site, "substitute"), *fixed_header(site), *no_wrap(fn, site))
@@ -56,12 +57,13 @@ class Substitute(Step):
         site = trusted(one_loop(fn, self.loop))
         found = induction(fn, site.path, self.name)
         assert found is not None
-        loop, n = site.loop, found.place
-        closed = _ClosedForm(fn, site, found)
-        before = replace_iterator(loop.body[:n], self.name, closed.value(Const(0)))
-        after = replace_iterator(loop.body[n + 1 :], self.name, closed.value(Const(1)))
-        changed = replace(loop, body=(*before, *after), origin=loop.origin.then(str(self)))
-        update = loop.body[n]
+        loop, closed = site.loop, _ClosedForm(fn, site, found)
+        body, begin, grown = list[Stmt](), 0, cast(Expr, Const(0))
+        for n, amount in (*found.places, (len(loop.body), Const(0))):
+            body += replace_iterator(loop.body[begin:n], self.name, closed.value(grown))
+            begin, grown = n + 1, amount
+        changed = replace(loop, body=tuple(body), origin=loop.origin.then(str(self)))
+        update = loop.body[found.places[-1][0]]
         assert isinstance(update, Assign)
         last: tuple[Stmt, ...] = ()
         after_loop = privacy(fn, site.path, self.name)
@@ -85,21 +87,23 @@ class _ClosedForm:
         self.types = {**symbols(fn), site.loop.var: site.loop.type}
         self.type = self.types[found.name]
         self.amount = value_of(found.increment)
-        grows = _is_positive(found.increment)
-        self.rises = grows and _starts_at_zero_or_above(fn, site, found.name)
+        start = _start(fn, site, found.name) if _is_positive(found.increment) else None
+        self.rises = start is not None and start >= 0
+        # j + e*q and j + e*(q + 1) are values that it has, so e*q is at most the largest int.
+        self.rises_inside = start is not None and start >= -(self.amount or 0)
 
-    def value(self, ahead: Const) -> Expr:
-        """In an iteration, `ahead` updates after its first statement."""
+    def value(self, ahead: Expr) -> Expr:
+        """In an iteration, where it has grown by `ahead`."""
         loop, step = self.loop, value_of(self.loop.step)
         gap = simplify(Bin("-", Var(loop.var), loop.lo))
         if self.amount is not None and step and self.amount % step == 0:
-            grown = self._times(Const(self.amount // step), gap)
+            grown = self._times(Const(self.amount // step), gap, self.rises_inside)
         elif step == 1:
-            grown = self._times(self.found.increment, gap)
+            grown = self._times(self.found.increment, gap, self.rises_inside)
         else:
-            grown = self._times(self.found.increment, Bin("/", gap, loop.step))
-        if ahead.value:
-            grown = Bin("+", grown, self.found.increment)
+            grown = self._times(self.found.increment, Bin("/", gap, loop.step), self.rises_inside)
+        if value_of(ahead) != 0:
+            grown = Bin("+", grown, ahead)
         return self._sum(grown)
 
     def last(self) -> Expr:
@@ -108,14 +112,14 @@ class _ClosedForm:
         count = least([to_expr(c) for c in counts if c is not None])
         known = value_of(count)
         trips = Bin("max", count, Const(0)) if known is None else Const(max(0, known))
-        return self._sum(self._times(self.found.increment, trips))
+        return self._sum(self._times(self.found.increment, trips, self.rises))
 
-    def _times(self, factor: Expr, number: Expr) -> Expr:
+    def _times(self, factor: Expr, number: Expr, rises: bool) -> Expr:
         known, type = value_of(factor), type_of(number, self.types)
-        rises = self.rises and self.type.bytes <= type.bytes
+        rises = rises and self.type.bytes <= type.bytes
         if self.type.is_unsigned:
             number = number if type == self.type else Cast(self.type, number)
-        elif type.is_unsigned or not (rises or known in (1, -1)):
+        elif type.is_unsigned or not (rises or (known in (1, -1) and len(self.found.places) == 1)):
             number = number if type == LONG else Cast(LONG, number)
         return number if known == 1 else Bin("*", factor, number)
 
@@ -152,15 +156,14 @@ def _countable(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:
     return (Obstacle("LX133", message, loop.origin.loc, remedy=remedy),)
 
 
-def _starts_at_zero_or_above(fn: Function, site: LoopSite, name: str) -> bool:
-    """Whether the statement that last set `name` before the loop, in the same body, set it to a
-    constant that is not negative."""
+def _start(fn: Function, site: LoopSite, name: str) -> int | None:
+    """What the statement that last set `name` before the loop, in the same body, set it to, where
+    that is a constant."""
     place = site.path[-1]
     for n in reversed(range(max(0, place))):
         s = at(fn, (*site.path[:-1], n))
         if isinstance(s, Assign) and s.target == Var(name):
-            value = value_of(s.value)
-            return not s.op and value is not None and value >= 0
+            return None if s.op else value_of(s.value)
         if name in writes((s,)):
-            return False
-    return False
+            return None
+    return None

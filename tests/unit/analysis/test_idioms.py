@@ -23,6 +23,9 @@ def body(statements: str, *, before: str = "int s = 0, t = 1, k = 0;", lo: int =
 
 
 SCANS = {
+    "a[i + 1] = a[i - 1] + b[i];": "scan of a (+, inclusive, distance 2)",
+    "a[i] += a[i - 4];": "scan of a (+, inclusive, distance 4)",
+    "out[i] = 3 * out[i - 2] + a[i];": "scan of out (linear recurrence, inclusive, distance 2)",
     "s += a[i]; out[i] = s;": "scan of s (+, inclusive)",
     "out[i] = s; s += a[i];": "scan of s (+, exclusive)",
     "out[i] = s; s -= a[i]; b[i] = s;": "scan of s (+, both)",
@@ -243,7 +246,8 @@ NAMELESS = {
     "rounded each time": "s += x[i]; out[i] = s;",
     "squared": "s = s * s + a[i]; out[i] = s;",
     "the second one before too": "a[i] = a[i - 1] + a[i - 2];",
-    "two before": "a[i + 1] = a[i - 1] + b[i];",
+    "two that take turns": "a[i] = a[i - 2] + a[i - 4];",
+    "a far one": "a[i] = a[i - 17] + b[i];",
     "an old value that is overwritten": "a[i] = a[i - 1] + b[i]; out[i] = a[i + 1];",
     "turns": "a[i % 2] = a[(i - 1) % 2] + b[i]; out[i] = a[i % 2];",
     "an element that a later one overwrites": "out[i] = s; s += out[i + 1];",

@@ -64,7 +64,7 @@ def test_too_near_on_one_way(before: str) -> None:
         "int m = n; if (b[0] > 0) m = 2 * n;",
         "int m = n; for (int q = 0; q < w; q++) m += n;",
         "int m = n * n + n;",
-        "int m = k[0];",
+        "int m = k[w];",
         "if (n > w) w = n; int m = w;",
         "unsigned m; for (m = 0; m < n; m += 3) a[m] = 0;",
     ],
@@ -75,7 +75,7 @@ def test_a_value_that_is_not_known_proves_nothing(before: str) -> None:
 
 
 def test_the_reason_names_the_scalar() -> None:
-    (verdict,) = judged(f"int m = k[0]; {AHEAD}")
+    (verdict,) = judged(f"int m = k[w]; {AHEAD}")
     assert verdict.reasons[0].message.endswith("which values m may have is not known")
 
 

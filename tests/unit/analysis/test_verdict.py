@@ -204,7 +204,7 @@ def test_what_is_not_known_in_advance() -> None:
     for body in (
         counted,
         loop("i", 0, "n", s("a[i] = j"), s("j += i")),
-        loop("i", 0, "n", s("a[i] = j"), s("j += 1"), s("j += 1")),
+        loop("i", 0, "n", s("a[i] = j"), s("j += 1"), s("j += i")),
         loop("i", 0, "n", s("j = i - j"), s("a[i] = j")),
     ):
         (v,) = judge(fn("n, a[]", integer("j"), s("j = 0"), body))

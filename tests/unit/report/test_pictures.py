@@ -45,7 +45,7 @@ def parts(picture: str, class_: str) -> list[dict[str, str]]:
 
 
 def test_the_iterations_that_there_are_and_the_two_that_collide() -> None:
-    witness = Witness({"n": 5}, {"i": 1, "j": 3}, {"i": 2, "j": 4})
+    witness = Witness({"n": 5}, {"i": 1, "j": 3}, {"i": 2, "j": 4}, {})
     picture = drawn("p", "title", witness, space(TRIANGLE), "i", ("one", "two"))
     dots = {(float(d["cx"]), float(d["cy"])) for d in parts(picture, "dot")}
     left, top = min(x for x, _ in dots), min(y for _, y in dots)
@@ -58,7 +58,7 @@ def test_the_iterations_that_there_are_and_the_two_that_collide() -> None:
 
 
 def test_a_picture_says_in_words_what_it_shows() -> None:
-    witness = Witness({"n": 5}, {"i": 1, "j": 3}, {"i": 2, "j": 3})
+    witness = Witness({"n": 5}, {"i": 1, "j": 3}, {"i": 2, "j": 3}, {})
     picture = drawn("p", "Two <iterations>", witness, space(TRIANGLE), "i", ("a & b", "c"))
     root = ElementTree.fromstring(picture)
     assert root.attrib["role"] == "img"
@@ -85,7 +85,7 @@ def test_an_axis_leaves_out_where_nothing_happens(
 
 
 def test_nothing_is_drawn_of_loops_that_the_witness_does_not_name() -> None:
-    witness = Witness({}, {"k": 1}, {"k": 2})
+    witness = Witness({}, {"k": 1}, {"k": 2}, {})
     assert drawn("p", "t", witness, space(TRIANGLE), "i", ("a", "b")) == ""
 
 

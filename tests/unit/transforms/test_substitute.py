@@ -69,6 +69,18 @@ LISTINGS = {
         c("unsigned j = 0; for (int i = 0; i < n; i++) { b[j] = a[i]; j += 1; } a[0] = j;", ROOM),
         "substitute j i",
     ),
+    "twice": (
+        c("int j = 0; for (int i = 1; i < n; i += 2) { b[j] = 1; j++; b[j] = 2; j++; }", ROOM),
+        "substitute j i",
+    ),
+    "through-another": (
+        c(
+            "int j = -1, k; for (int i = 0; i < n; i++) { k = j + 1; b[k] = 1; j = k + 2; "
+            "b[j] = 2; } a[0] = j;",
+            "int n, float a[4], float b[4*n]",
+        ),
+        "substitute j i",
+    ),
 }
 
 REFUSALS = {
@@ -76,8 +88,8 @@ REFUSALS = {
         c("int j = 0; for (int i = 0; i < n; i++) if (a[i] > 1) { b[j] = a[i]; j++; }"),
         "substitute j i",
     ),
-    "twice": (
-        c("int j = 0; for (int i = 1; i < n; i += 2) { b[j] = 1; j++; b[j] = 2; j++; }"),
+    "twice-and-otherwise": (
+        c("int j = 0; for (int i = 1; i < n; i += 2) { b[j] = 1; j++; if (i > 4) j++; }"),
         "substitute j i",
     ),
     "by-what-changes": (
