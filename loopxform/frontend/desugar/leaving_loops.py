@@ -53,11 +53,11 @@ def _broken(loop: c_ast.Node, jump: Jump, left: str) -> c_ast.Node:
         made: list[c_ast.Node] = []
         for s in items:
             if jump.is_jump(s):
-                made += [build.assignment(left, build.number(1, s), s), c_ast.Break(coord=s.coord)]
+                made += [build.assignment(left, build.number(1, s), s), _leave(s)]
             elif isinstance(s, LOOPS) and jump.held(s):
-                leave = build.block([c_ast.Break(coord=s.coord)], s)
-                made += [_broken(s, jump, left)]
-                made += [build.branch(build.name(left, s), leave, None, s)]
+                leave = build.block([_leave(s)], s)
+                made.append(_broken(s, jump, left))
+                made.append(build.branch(build.name(left, s), leave, None, s))
             else:
                 made.append(_with_bodies(s, inside) if jump.held(s) else s)
         return made
@@ -65,6 +65,10 @@ def _broken(loop: c_ast.Node, jump: Jump, left: str) -> c_ast.Node:
     body = cast(Any, loop)
     body.stmt = build.block(inside(statements(body.stmt)), loop)
     return loop
+
+
+def _leave(at: c_ast.Node) -> c_ast.Node:
+    return cast(c_ast.Node, cast(Any, c_ast.Break)(coord=at.coord))
 
 
 def _with_bodies(s: c_ast.Node, change: Any) -> c_ast.Node:
