@@ -8,6 +8,7 @@ from loopxform.recipes.deriving import Work
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import Speculate
+from loopxform.transforms.latency.speculate import obstacles
 
 
 def without_rare_cases(w: Work, group: str, options: Options, limits: Limits) -> None:
@@ -18,5 +19,6 @@ def without_rare_cases(w: Work, group: str, options: Options, limits: Limits) ->
         return
     w.stage("Rare quotients apart")
     for site in [s for s in loops(w.fn) if s.path[: len(nest)] == nest]:
-        if w.attempt(Speculate(w.ref(site.path))):
+        if not obstacles(w.fn, site):
+            w.do(Speculate(w.ref(site.path)))
             return

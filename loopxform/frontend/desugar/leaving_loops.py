@@ -23,6 +23,12 @@ from loopxform.frontend.desugar.names import Fresh
 from loopxform.frontend.syntax.tree import every, statements
 
 
+class Leaving(c_ast.Break):
+    """A `break` that was written as a jump out of the loop."""
+
+    __slots__ = ()
+
+
 def out_of_loops(items: list[c_ast.Node], jump: Jump, fresh: Fresh) -> list[c_ast.Node]:
     """The statements with a `break` for each jump out of a loop among them, and the jump behind the
     loop; as they are where a `switch` or a label stands in between."""
@@ -68,7 +74,7 @@ def _broken(loop: c_ast.Node, jump: Jump, left: str) -> c_ast.Node:
 
 
 def _leave(at: c_ast.Node) -> c_ast.Node:
-    return cast(c_ast.Node, cast(Any, c_ast.Break)(coord=at.coord))
+    return cast(c_ast.Node, cast(Any, Leaving)(coord=at.coord))
 
 
 def _with_bodies(s: c_ast.Node, change: Any) -> c_ast.Node:

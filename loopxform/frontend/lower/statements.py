@@ -10,6 +10,7 @@ from itertools import count
 
 from pycparser import c_ast
 
+from loopxform.frontend.desugar.leaving_loops import Leaving
 from loopxform.frontend.lower.assignments import SimpleStatements
 from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.facts import Facts
@@ -141,7 +142,7 @@ class Statements(SimpleStatements):
             case c_ast.Label():
                 why = NotModelled("LX011", f"the label '{node.name}'", _JUMP, node)
                 return [replace(self.opaque(why, self.body(node.stmt)), jump="elsewhere")]
-            case c_ast.Goto():
+            case c_ast.Goto() | Leaving():
                 raise NotModelled("LX011", "a goto", _JUMP, node)
             case c_ast.Break():
                 raise NotModelled("LX011", "a break", "run to the bound, with an if inside", node)

@@ -13,6 +13,7 @@ from pycparser import c_ast
 from pycparser.c_parser import Coord
 
 from loopxform.frontend.desugar.counted import CountedDo, CountedWhile
+from loopxform.frontend.desugar.leaving_loops import Leaving
 from loopxform.frontend.desugar.names import shown, written
 from loopxform.source import NOWHERE, Loc, Origin, Sources
 
@@ -112,6 +113,7 @@ _KEYWORDS = {
     c_ast.Break: "break",
     c_ast.Continue: "continue",
     c_ast.Goto: "goto",
+    Leaving: "goto",
 }
 
 

@@ -146,7 +146,7 @@ REFUSED = [
     ("switch (n++) { case 1: a[0] = 1; break; }", "a switch"),
     ("again: a[0] = 1; if (n) goto again;", "the label 'again'"),
     ("if (n) goto in; for (int i = 0; i < n; i++) { in: a[i] = 1; }", "a goto"),
-    ("for (int i = 0; i < n; i++) if (a[i] > 0) goto end; end: a[0] = 1;", "a break"),
+    ("for (int i = 0; i < n; i++) if (a[i] > 0) goto end; end: a[0] = 1;", "a goto"),
     ("for (int i = 0; i < n; i++) { end: a[i] = 1; if (a[0]) goto end; }", "the label 'end'"),
     ("if (n) goto end; int t = 2; a[0] = t; end: t = 1;", "a goto"),
     ("for (int i = 0; i < n; i++) if (a[i] > 0) break;", "a break"),
