@@ -86,7 +86,7 @@ LOOPS = {
     """void f(int n, int k, double *a, double *b) {
       double *p = k ? given(1) : given(2); int last = n;
       if (k > 2) last = k;
-      for (int i = k; i < last; i++, n++) p[i] = b[n]; }""": "no",
+      for (int i = k; i < last; i++, n++) p[i] = b[n]; }""": "no if b and p do not overlap",
     # what the loop sets and the function reads afterwards
     """int f(int n, int k) {
       double *p = k ? given(1) : given(2), t;

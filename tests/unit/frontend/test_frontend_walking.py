@@ -149,7 +149,10 @@ REASONS = [
     (f"{LOOP} a[i] = find(b, i);", "calling 'find' are not known: it returns from inside a loop"),
     (f"{LOOP} a[i] = count();", "++ inside an expression"),
     (f"int k = 0; {LOOP} if (b[i] > 0) a[k++] = b[i];", "k grows only where a condition holds"),
-    (f"int k = 0; {LOOP} {{ a[k++] = 1; a[k++] = b[i]; }}", "grows in 2 places, by 2 in each"),
+    (
+        f"int k = 0; {LOOP} {{ a[k++] = 1; a[k++] = b[i]; }}",
+        "k is an induction variable, k + 2*q in iteration q from 0",
+    ),
     (f"int k = 0; {LOOP} for (int j = 0; j < 3; j++) a[k++] = 1;", "in the loop over 'j' too"),
     (f"{LOOP} *a++ = 1;", "'substitute a_offset i' takes the dependence away"),
 ]
