@@ -149,7 +149,7 @@ def test_a_pipeline() -> None:
     assert [p.line for p in made.parts] == [10, 10, 15]
     assert len(made.kernels) == 3
     (picture,) = made.parts[0].pictures
-    assert "a group: tiles of 64 rows, 128 items with 2 elements each; stages: " in picture
+    assert "a group: tiles of 64 rows, 64 items with 2 elements each; stages: " in picture
     assert "the nests of lines 10, 15, 20, 24, one after the other for each row" in picture
 
 
