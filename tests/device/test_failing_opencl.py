@@ -300,7 +300,7 @@ def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "copies", "how"),
     [
-        ("mm", PIECES, "pieces"),
+        ("gemm", PIECES, "pieces"),
         ("gemm", LENT, ""),
     ],
 )
