@@ -267,6 +267,74 @@ def test_failing_calls(tmp_path: Path, how: str) -> None:
     judge(run_it(app, LOOPXFORM_COPIES=how), 30)
 
 
+FORKED = """
+#include <sys/types.h>
+pid_t fork(void), waitpid(pid_t, int *, int);
+int main(void)
+{
+  int status = 1, found = wrong(read, read + N, 0, 4);
+  const pid_t child = fork();
+  if (child == 0)
+    exit(found);
+  found |= waitpid(child, &status, 0) != child || status != 0 || wrong(read, read + N, 0, 4);
+  puts(found ? "differs" : "same");
+  return 0;
+}
+"""
+UNLOADED = """
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+enum { N = 100 };
+
+static int threads(void)
+{
+  int count = 0;
+  DIR *tasks = opendir("/proc/self/task");
+  while (readdir(tasks) != NULL)
+    count++;
+  closedir(tasks);
+  return count;
+}
+
+int main(int count, char **library_name)
+{
+  static float a[N], b[N], c[N], d[N];
+  int before;
+  (void)count;
+  for (int turn = 0; turn < 3; turn++) {
+    void *library = dlopen(library_name[1], RTLD_NOW);
+    void (*add)(int, const float *, const float *, float *, float *);
+    if (library == NULL)
+      return puts(dlerror()), 1;
+    *(void **)&add = dlsym(library, "add");
+    add(N, a, b, c, d);
+    before = threads();
+    add(N, a, b, c, d);
+    printf("%d ", threads() - before);
+    dlclose(library);
+    printf("%d ", threads() - before);
+  }
+  return 0;
+}
+"""
+
+
+def test_workers_end_before_their_code_does(tmp_path: Path) -> None:
+    """A process that was forked has none; where a library is unloaded, its two are gone."""
+    app = built(tmp_path, FORKED, PIECES, shimmed=False)
+    done = run_app(app, LOOPXFORM_COPIES="pieces")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "same\n", "")
+    (tmp_path / "unloaded.c").write_text(UNLOADED)
+    library = ["-shared", "-fPIC", "add_opencl.c", "-o", "libadd.so", "-lOpenCL", "-lm"]
+    for step in ([*PLAIN, *library], [*PLAIN, "unloaded.c", "-o", "unloaded", "-lOpenCL", "-ldl"]):
+        made = cc(tmp_path, *step)
+        assert made.returncode == 0, made.stderr
+    done = run_app(tmp_path / "unloaded", tmp_path / "libadd.so", LOOPXFORM_COPIES="pieces")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 -2 " * 3, "")
+
+
 def test_what_is_no_wish_is_said(app: Path) -> None:
     done = run_it(app, 0, 0, 0, 0, LOOPXFORM_COPIES="some")
     assert (done.returncode, done.stdout) == (0, "same, copies: 1\n")

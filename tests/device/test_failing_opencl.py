@@ -300,7 +300,8 @@ def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "copies", "how"),
     [
-        ("mm", PIECES, "pieces"),
+        pytest.param("mm", PIECES, "pieces", marks=pytest.mark.slow),
+        ("gemm", PIECES | {"LX_PIECE_BYTES": 128, "LX_LEAST_PIECE": 128}, "pieces"),
         ("gemm", LENT, ""),
     ],
 )
