@@ -263,9 +263,9 @@ class _Finder(Generic[T]):
                 self.found.around.append((self.owner.name, why))
             return True
         if isinstance(why, LoopxformError) and why.code == UNKNOWN_SIZE:
-            # With sizes of its arrays it is taken as a whole: no matter why loops inside are not.
+            # With sizes of its arrays it is taken as a whole: no matter why what is inside is not.
             inside = self.found.left[before:]
-            self.found.left[before:] = [x for x in inside if x[1].code != NOT_PARALLEL]
+            self.found.left[before:] = [x for x in inside if x[1].code == UNKNOWN_SIZE]
         told = any(map(is_directive, item.nodes))  # what is behind it says why it stays
         if isinstance(why, LoopxformError) and self.original.has_loop(item) and not told:
             why.loc = why.loc or self.original.first_loop([item])

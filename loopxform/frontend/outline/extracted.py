@@ -58,7 +58,7 @@ class Extracted:
 
 def extracted(name: str, owner: Owner, loop: c_ast.Node) -> Extracted:
     """Raises NotModelled where no function means the same."""
-    require_whole([loop])
+    require_whole([loop], owner.function.body)
     extraction = _Extraction(name, owner, loop)
     return Extracted(extraction.made(), frozenset(extraction.computed()))
 

@@ -75,7 +75,7 @@ def outlined(
     `returns` the function has the search alone. Raises NotModelled where the statements cannot be
     taken out."""
     taken = region if returns is None else (returns.search,)
-    require_whole(taken)
+    require_whole(taken, function.body)
     types_differ = differ if strict else never
     addresses = Addresses(variables, function.body, globals, types_differ)
     fixed = FixedElements(taken, variables, file, globals, types_differ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -16,12 +17,13 @@ _CASES = c_ast.Case | c_ast.Default
 _JUMPS = c_ast.Return | c_ast.Goto | c_ast.Label | _CASES
 
 
-def require_whole(region: Sequence[c_ast.Node]) -> None:
-    """Raises NotModelled for statements that are left or entered in the middle, and for
-    declarations that are more than variables."""
+def require_whole(region: Sequence[c_ast.Node], function: c_ast.Node) -> None:
+    """Raises NotModelled for statements of a function that are left or entered in the middle, and
+    for declarations that are more than variables."""
     inside = [x for n in region for x in every(n)]
     switches = (x for x in inside if isinstance(x, c_ast.Switch))
     own = {id(x) for s in switches for x in every(s) if isinstance(x, _CASES)}
+    own |= _own_jumps(inside, function)
     for x in inside:
         if isinstance(x, _JUMPS) and id(x) not in own:
             raise _jump(x)
@@ -35,6 +37,19 @@ def require_whole(region: Sequence[c_ast.Node]) -> None:
             word = "break" if isinstance(out, c_ast.Break) else "continue"
             reason = f"a {word} for a loop around these statements"
             raise NotModelled("LX011", reason, "put what follows into an if", out)
+
+
+def _own_jumps(inside: Sequence[c_ast.Node], function: c_ast.Node) -> set[int]:
+    """The labels that only jumps among these statements lead to, and these jumps, by identity."""
+    jumps = [x for x in inside if isinstance(x, c_ast.Goto)]
+    labels = {x.name: x for x in inside if isinstance(x, c_ast.Label)}
+    if not labels:
+        return set()
+    among = Counter(x.name for x in jumps)
+    every_jump = Counter(x.name for x in every(function) if isinstance(x, c_ast.Goto))
+    whole = {name for name in labels if among[name] == every_jump[name]}
+    own = {id(labels[name]) for name in whole}
+    return own | {id(x) for x in jumps if x.name in labels}
 
 
 def _jump(x: c_ast.Node) -> NotModelled:

@@ -192,7 +192,13 @@ SET = "'n' may be set through its address"
     [
         ("do { if (x[n]) return; } while (n--);", 0, "a return leaves the loops"),
         ("for (int i = 0; i < n; i++) { if (x[i]) return; x[i] = n; }", 0, "before set x[i]"),
-        ("for (int i = 0; i < n; i++) { here: x[i] = 1; }", 0, "a goto to the label 'here'"),
+        ("for (int i = 0; i < n; i++) { here: x[i] = 1; } if (n) goto here;", 0, "label 'here'"),
+        (
+            "for (int i = 0; i < n; i++) { if (x[i]) goto on; x[i] = 1; on:; } if (n) goto on;",
+            0,
+            "label 'on'",
+        ),
+        ("for (int i = 0; i < n; i++) { if (x[i]) goto end; x[i] = 1; } end:;", 0, "'goto end'"),
         ("volatile int v = 3; for (int i = 0; i < n; i++) x[i] = v;", 1, "'v' is volatile"),
         ("for (int i = 0; i < n; i++) *x++ = 1; g(x);", 0, "the pointer 'x' is set"),
         ("h(&n); x = g(); for (int i = 0; i < n; i++) x[i] = 1;", 2, SET),
