@@ -74,7 +74,8 @@ def told_ends(fn: Function) -> Inspected:
 
 def checked_updates(fn: Function) -> KeyCheck | None:
     """What looks at the keys of updates, on the host: of arrays of a declared size, where the
-    program does not compute the keys itself."""
-    read = whole_loops(fn)
-    check = key_check(read, loose_updates(read))
+    program does not compute the keys itself. Where the host finds out where an array ends, it has
+    looked at them."""
+    read, ended = whole_loops(fn), {p.ends for p in fn.objects if p.ends}
+    check = key_check(read, frozenset(x for x in loose_updates(read) if x.array not in ended))
     return None if check is None or check.stores else check

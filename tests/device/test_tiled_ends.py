@@ -41,6 +41,11 @@ FUNCTIONS = {
         int c = at[k * n + i]; if (c >= 0) s += val[k * n + i] * x[c]; } y[i] = s; }""",
         "naive",
     ),
+    "counted": (
+        "int n, const int *at, int *count, unsigned *seen",
+        "for (int i = 0; i < n; i++) { count[at[i]]++; seen[at[i]] |= 1u << i % 32; }",
+        "naive",
+    ),
 }
 TILES = {"register": {"Ty": 4, "Tx": 4, "Tk": 4, "Ry": 2, "Rx": 2}, "1-d": {"Tx": 16, "Tk": 4}}
 MAIN = """
@@ -74,6 +79,10 @@ int main(void)
     most = 0;
     for (int i = 0; i < n * u; i++) if ((at[i] -= 9) >= most) most = at[i] + 1;
     listed(n, u, at, real(n * u), real(most), y); print(n, y);
+    int *count = whole(30, 5), *seen = whole(30, 5);
+    for (int i = 0; i < row[n]; i++) if (col[i] >= most) most = col[i] + 1;
+    counted(row[n], col, count, (unsigned *)seen);
+    for (int i = 0; i < 30; i++) printf("%d %d\\n", count[i], seen[i]);
   }
   return 0;
 }
