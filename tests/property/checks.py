@@ -59,7 +59,7 @@ def check_witnesses(name: str, fn: Function) -> int:
         if max(params.values()) > 12:
             continue
         try:
-            machine = run(fn, params, _elements(d.point.elements))
+            machine = run(fn, params, elements_of(d.point.elements))
         except OverflowError:
             continue
         found = any(
@@ -76,7 +76,7 @@ def check_witnesses(name: str, fn: Function) -> int:
     return done
 
 
-def _elements(given: dict[str, int]) -> dict[Place, int]:
+def elements_of(given: dict[str, int]) -> dict[Place, int]:
     """`c[1]` as the machine has it."""
     parts = ((*re.split(r"[\[\], ]+", k)[:-1], v) for k, v in given.items())
     return {(name, 0, tuple(map(int, index))): v for name, *index, v in parts}

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from checks import runs, same, shuffle
+from checks import elements_of, runs, same, shuffle
 from machine import Event, Machine, carrier, observed, run
 from test_dependences import programs
 
@@ -108,11 +108,13 @@ def happens(name: str, fn: Function, d: Directive, claim: Claim, f: Finding) -> 
 
 
 def at_witness(fn: Function, f: Finding) -> Machine | None:
-    """A run with the sizes of a witness, None where it would take too long."""
+    """A run with the sizes and the elements of a witness, None where it would take too long."""
     sizes = dict(re.findall(r"\b([MN])=(-?\d+)", f.witness or ""))
     params = {"M": 0, "N": 0} | {k: int(v) for k, v in sizes.items()}
+    given = re.findall(r"\b(\w+\[[-\d, \]\[]+\])=(-?\d+)", f.witness or "")
+    elements = {k: int(v) for k, v in given}
     try:
-        return run(fn, params) if max(params.values()) <= 12 else None
+        return run(fn, params, elements_of(elements)) if max(params.values()) <= 12 else None
     except OverflowError:
         return None
 

@@ -96,8 +96,7 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[str]:
         yield "it stands in one that may run again"
     if any(isinstance(s, For) and (s.level is not None or whiles.is_while(s)) for s in inside):
         yield "it holds work-items, or a loop that data end"
-    local = {d.name for d in declared(fn.body).values() if d.space is Space.LOCAL}
-    private = frozenset(declared(fn.body)) - local
+    private = _own(fn)
     for s in inside:
         if isinstance(s, Copy) and s.collective:
             yield "work-items share what it sets"
@@ -113,6 +112,16 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[str]:
         yield f"a bound or a subscript depends on '{min(moving)}', which it computes"
     if not any(_is_slow(e, types) for s in inside for x in stmt_exprs(s) for e in walk_expr(x)):
         yield "it has no quotient or square root of floats"
+
+
+def _own(fn: Function) -> frozenset[str]:
+    """The variables of a work-item, and its arrays of a fixed size: others go to global memory."""
+    fixed = {name for name, _ in fn.tiles}
+    return frozenset(
+        d.name
+        for d in declared(fn.body).values()
+        if d.space is not Space.LOCAL and all(names(e) <= fixed for e in d.shape if e is not None)
+    )
 
 
 def _places(s: object) -> Iterator[Expr]:
