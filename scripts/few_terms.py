@@ -17,6 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import loopxform as lx
+from loopxform.schedule.params import Recipe
 
 PRODUCT = """\
 void f(int n, int m, const float a[n][{k}], const float b[{k}][m], float c[n][m])
@@ -54,20 +55,19 @@ void f(int n, int m, const float a[n][3], const float b[m][3], float c[n][m])
     }
 }
 """
-RECIPES = ("naive", "stencil", "register", None)
+RECIPES: tuple[Recipe | None, ...] = ("naive", "stencil", "register", None)
+Shape = tuple[int, ...]
 
 
-def cases(
-    size: int, terms: list[int]
-) -> Iterator[tuple[str, str, dict[str, int], list[tuple[int, ...]]]]:
+def cases(size: int, terms: list[int]) -> Iterator[tuple[str, str, dict[str, int], list[Shape]]]:
     """Names, functions, sizes and the shapes of a, b and c."""
     for k in terms:
-        shapes = [(size, k), (k, size), (size, size)]
+        shapes: list[Shape] = [(size, k), (k, size), (size, size)]
         yield f"product of {k} terms", PRODUCT.format(k=k), {"n": size, "m": size}, shapes
     side = max(32, size // 32)
-    planes = [(64, 3, 3, 3), (3, side + 2, side + 2), (64, side, side)]
+    planes: list[Shape] = [(64, 3, 3, 3), (3, side + 2, side + 2), (64, side, side)]
     yield "layer of three channels", LAYER, {"n": 64, "m": side}, planes
-    points = [(size, 3), (size, 3), (size, size)]
+    points: list[Shape] = [(size, 3), (size, 3), (size, size)]
     yield "distances of points", POINTS, {"n": size, "m": size}, points
 
 
