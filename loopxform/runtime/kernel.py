@@ -221,7 +221,7 @@ class CompiledKernel(Shown):
             )
         if needed > 0 and place.shape is not None:
             declared = p.declared if isinstance(p, Param) else ()
-            shapes = [s[1:] for s in (p.shape, declared) if s]
+            shapes = [p.shape[1:], *([declared[1:]] if declared else [])]
             fitting = [[evaluate(d, scalars) for d in s if d is not None] for s in shapes]
             if not any(rows_fit(place.shape, inner, flat=p.flat) for inner in fitting):
                 shape = "".join(f"[{n}]" for n in fitting[-1])
