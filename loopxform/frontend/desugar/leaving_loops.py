@@ -13,6 +13,7 @@ What is left is a jump within a list of statements, which `jumps` makes a guard 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from pycparser import c_ast
@@ -20,7 +21,9 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.jumps import LOOPS, Jump
 from loopxform.frontend.desugar.names import Fresh
-from loopxform.frontend.syntax.tree import every, statements
+from loopxform.frontend.syntax.tree import clone, every, statements
+
+Change = Callable[[list[c_ast.Node]], list[c_ast.Node]]
 
 
 class Leaving(c_ast.Break):
@@ -31,9 +34,14 @@ class Leaving(c_ast.Break):
 
 def out_of_loops(items: list[c_ast.Node], jump: Jump, fresh: Fresh) -> list[c_ast.Node]:
     """The statements with a `break` for each jump out of a loop among them, and the jump behind the
-    loop; as they are where a `switch` or a label stands in between."""
-    odd = (x for s in items for x in every(s) if isinstance(x, c_ast.Switch | c_ast.Label))
-    return items if any(map(jump.held, odd)) else _outside(items, jump, fresh)
+    loop; as they are where a `switch` or a label stands in between. What is given is not changed:
+    the jumps that are left may not be guards, and then the loops stay what they were."""
+    inside = [x for s in items for x in every(s)]
+    loops = (x for x in inside if isinstance(x, LOOPS))
+    odd = (x for x in inside if isinstance(x, c_ast.Switch | c_ast.Label))
+    if not any(map(jump.held, loops)) or any(map(jump.held, odd)):
+        return items
+    return _outside([clone(s) for s in items], jump, fresh)
 
 
 def _outside(items: list[c_ast.Node], jump: Jump, fresh: Fresh) -> list[c_ast.Node]:
@@ -77,7 +85,7 @@ def _leave(at: c_ast.Node) -> c_ast.Node:
     return cast(c_ast.Node, cast(Any, Leaving)(coord=at.coord))
 
 
-def _with_bodies(s: c_ast.Node, change: Any) -> c_ast.Node:
+def _with_bodies(s: c_ast.Node, change: Change) -> c_ast.Node:
     """A block or an `if` whose statements are changed."""
     match s:
         case c_ast.Compound():

@@ -147,6 +147,12 @@ REFUSED = [
     ("again: a[0] = 1; if (n) goto again;", "the label 'again'"),
     ("if (n) goto in; for (int i = 0; i < n; i++) { in: a[i] = 1; }", "a goto"),
     ("for (int i = 0; i < n; i++) if (a[i] > 0) goto end; end: a[0] = 1;", "a goto"),
+    # What follows a jump is never reached: the loop in front stays what it was.
+    (
+        "{ for (int i = 0; i < n; i++) if (a[i] > 0) goto end; "
+        "if (n) { goto end; for (int k = 0; k < n; k++) b[k] = 2; } a[0] = 1; end:; }",
+        "a goto",
+    ),
     ("for (int i = 0; i < n; i++) { end: a[i] = 1; if (a[0]) goto end; }", "the label 'end'"),
     ("if (n) goto end; int t = 2; a[0] = t; end: t = 1;", "a goto"),
     ("for (int i = 0; i < n; i++) if (a[i] > 0) break;", "a break"),
