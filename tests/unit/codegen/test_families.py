@@ -145,11 +145,14 @@ def test_every_member_is_given_back(seed: int) -> None:
 
 
 def test_a_program_of_many_kernels_stays_short() -> None:
-    """In lines of its OpenCL C and of the C around it."""
-    files = lx.load("corpus/mm.c")["mm"].tile(limits="h100").opencl.files
-    lines = {name: len(text.splitlines()) for name, text in files.items()}
-    assert lines["mm.cl"] <= 1250, lines
-    assert lines["mm_opencl.c"] <= 4450, lines
+    """In lines of its OpenCL C, and in what its C has beyond that of a program of one kernel."""
+    copy = "void f(int n, int *restrict b, int *a) { for (int i = 0; i < n; i++) b[i] = a[i]; }"
+    one = lx.loads(copy)["f"].tile(limits="h100").opencl
+    many = lx.load("corpus/mm.c")["mm"].tile(limits="h100").opencl
+    lines = {kind: len(many.files[f"mm{kind}"].splitlines()) for kind in (".cl", "_opencl.c")}
+    lines["runtime"] = max(len(text.splitlines()) for text in one.files.values())
+    assert lines[".cl"] <= 1250, lines
+    assert lines["_opencl.c"] <= lines["runtime"] + 350, lines
 
 
 def test_a_kernel_with_another_name() -> None:
