@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static long calls, first, last, live, launches, copies;
 static int lost; /* whether kernels have not come to their end */
@@ -21,6 +22,46 @@ void failing_start(long from, long to)
   calls = launches = copies = lost = 0;
   first = from;
   last = to;
+}
+
+static size_t late; /* bytes of a buffer that is written late */
+static long writes_late, writes_early;
+static pthread_t caller;
+
+/* From now on, what is written to buffers of so many bytes waits for the first kernel, but what this thread writes,
+   which only takes long. */
+void failing_late(size_t bytes)
+{
+  late = bytes;
+  writes_late = writes_early = launches = 0;
+  caller = pthread_self();
+}
+
+/* How much was written to such buffers in all, and before the first kernel. */
+long failing_late_writes(void) { return writes_late; }
+long failing_early_writes(void) { return writes_early; }
+
+static void nap(int milliseconds)
+{
+  const struct timespec time = {0, milliseconds * 1000000};
+  nanosleep(&time, NULL);
+}
+
+static void write_late(cl_mem buffer)
+{
+  size_t bytes = 0;
+  int turn = 0;
+  clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+  if (late == 0 || bytes != late)
+    return;
+  __sync_fetch_and_add(&writes_late, 1);
+  while (__sync_fetch_and_add(&launches, 0) == 0 && ++turn < 2000) {
+    nap(1);
+    if (pthread_equal(caller, pthread_self()))
+      return;
+  }
+  if (turn == 2000)
+    late = 0; /* nothing is launched before */
 }
 
 /* From now on devices have no larger arrays, and count work-items with so many bits. */
@@ -180,6 +221,7 @@ cl_int failing_clEnqueueWriteBuffer(cl_command_queue q, cl_mem m, cl_bool b, siz
     return CL_OUT_OF_RESOURCES;
   if (done != NULL)
     __sync_fetch_and_add(&live, 1);
+  write_late(m);
   return clEnqueueWriteBuffer(q, m, b, at, n, from, w, e, done);
 }
 
@@ -215,6 +257,8 @@ cl_int failing_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint n
 {
   if (fails())
     return CL_OUT_OF_RESOURCES;
+  if (launches == 0)
+    writes_early = __sync_fetch_and_add(&writes_late, 0);
   __sync_fetch_and_add(&launches, 1);
   if (done != NULL)
     __sync_fetch_and_add(&live, 1);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import groupby
+from operator import or_
 from pathlib import Path
 
 from loopxform.codegen.host.copied_buffers import HostBuffer
@@ -12,6 +14,9 @@ from loopxform.codegen.host.rows import HostRows
 from loopxform.ir.tensor_tiles import Instruction
 from loopxform.ir.warp_groups import GroupInstruction
 from loopxform.records import record
+
+ARRAY_BITS = 64
+"""Arrays of the caller's that the host tells apart where kernels need them (`cl_ulong`)."""
 
 
 @record
@@ -126,6 +131,17 @@ class HostPlan:
     def moved(self) -> tuple[str, ...]:
         """The arrays of the device that the control flow reads, or has the host work on."""
         return tuple(dict.fromkeys((*self.flags, *(m for x in self.in_order for m in x.devices))))
+
+    @property
+    def needs(self) -> tuple[int, ...]:
+        """By kernel, a bit for each of the `buffers` that it has, or that may stand for an array of
+        the device that it has; the last bit is for all buffers from there on. None where kernels do
+        not differ."""
+        bits = {b.name: 1 << min(n, ARRAY_BITS - 1) for n, b in enumerate(self.buffers)}
+        for t in self.temporaries:
+            bits[t.name] = bits.get(t.like, 0)
+        found = tuple(reduce(or_, (bits.get(a, 0) for a in k.arguments), 0) for k in self.kernels)
+        return found if len(set(found)) > 1 else ()
 
     @property
     def touches_are_known(self) -> bool:

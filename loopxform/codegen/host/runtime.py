@@ -28,7 +28,7 @@ from loopxform.written import LARGEST_SIZE
 TEAM = 8
 """Devices that share launches."""
 
-LAYOUT = 11
+LAYOUT = 12
 """Of what is shared: another number where it changes between versions."""
 
 KEY_LENGTH = 32
