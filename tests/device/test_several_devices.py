@@ -163,7 +163,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         TWO,
         {**TWO, "LOOPXFORM_DEVICES": "1,0", "LOOPXFORM_COPIES": "whole"},
-        {**TWO, "POCL_DEVICES": "pthread pthread pthread"},
+        {**TWO, "POCL_DEVICES": "pthread pthread pthread", "LOOPXFORM_DEVICES": "0:2, 0:0,1"},
     ],
 )
 def test_results_are_those_of_the_loops(app: Path, settings: dict[str, str]) -> None:
@@ -197,7 +197,10 @@ def test_one_device(app: Path, given: str, settings: dict[str, str]) -> None:
         ("0,", "", "not all, or numbers of devices as in 0,1"),
         ("-1", "", "not all, or numbers of devices as in 0,1"),
         ("0,2", "", "there are not so many devices (loopxform devices lists them)"),
+        ("0:0,1:1", "", "there are not so many devices (loopxform devices lists them)"),
+        ("0:", "", "not all, or numbers of devices as in 0,1"),
         ("0,1,0", "", "a device is named twice"),
+        ("1,0:1", "", "a device is named twice"),
         ("1", "pthread", "the device that was chosen is not among these"),
     ],
 )
@@ -206,6 +209,22 @@ def test_what_cannot_be(app: Path, wanted: str, named: str, why: str) -> None:
     done = run_it(app, "last", **more)
     expected = f"loopxform: LOOPXFORM_DEVICES={wanted}: {why}; one device is used\n"
     assert (done.returncode, done.stderr) == (0, expected)
+
+
+@pytest.mark.parametrize("wanted", ["all", "0,1"])
+def test_a_platform_that_is_listed_twice(app: Path, tmp_path: Path, wanted: str) -> None:
+    """Its device is one: it does not share launches with itself."""
+    for file in Path("/etc/OpenCL/vendors").glob("*pocl*.icd"):
+        for copy in "ab":
+            (tmp_path / f"{copy}.icd").write_text(file.read_text())
+    if not any(tmp_path.iterdir()):
+        pytest.skip("PoCL is not among the system's drivers")
+    more = {"OCL_ICD_VENDORS": str(tmp_path), "LOOPXFORM_DEVICES": wanted}
+    done = run_it(app, "last", whole=True, LOOPXFORM_VERBOSE="1", **more)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert ": on the device" in done.stderr
+    assert " groups on device " not in done.stderr
+    assert ("a device is named twice" in done.stderr) is (wanted != "all")
 
 
 FAILING_CALL = """
