@@ -281,6 +281,7 @@ EVERY = {
     "device/test_cache_blocks.py::test_blocks_in_the_executor_of_groups": 3,
     "device/test_turned_tiles.py::test_tiles_as_the_c_program": 3,
     "device/test_joint_rows.py::test_rows_as_the_c_program": 3,
+    "device/test_turned_rows.py::test_rows_as_the_c_program": 4,
     "device/test_flags_by_key.py::test_as_the_c_program": 3,
     "device/test_mixed_counters.py::test_as_the_c_program": 2,
     "unit/transforms/test_tensor_words.py::test_units_for_bytes": 2,

@@ -231,7 +231,8 @@ def _annotation(s: For) -> str:
     if s.simd:
         return f"  ! sequential - in vectors of {s.simd}"
     if s.turned:
-        return "  ! sequential - turned in registers"
+        ahead = f", rows fetched {s.ahead} bytes ahead" if s.ahead else ""
+        return f"  ! sequential - turned in registers{ahead}"
     if s.speculated:
         return "  ! sequential - again where a quotient is rare"
     if s.asynchronous:

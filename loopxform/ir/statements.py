@@ -27,10 +27,11 @@ class For(Node):
     step of that name). The loop over the elements that a work-item of the loop over `dealt` has
     runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
     their elements at once (the step `store-vectors`); it and the loop in it are a tile that is
-    `turned` in registers (the step `turn-tile`). With `simd`, so many iterations are a vector for
-    the compiler (the step of that name). A loop that is `speculated` runs without the rare cases of
-    quotients, and again where one came up (the step `speculate`). With `tensor`, the work-items of
-    a warp compute products of tiles of that shape together (the step `tensorise`). `sets` are other
+    `turned` in registers (the step `turn-tile`), and whose rows caches fetch so many bytes `ahead`.
+    With `simd`, so many iterations are a vector for the compiler (the step of that name). A loop
+    that is `speculated` runs without the rare cases of quotients, and again where one came up (the
+    step `speculate`). With `tensor`, the work-items of a warp compute products of tiles of that
+    shape together (the step `tensorise`). `sets` are other
     variables of the text that its iterations set, in the words of the text; the loop tree does
     without them. `asks` is what C asks before an iteration, where `hi` says it only under `assumes`
     or `representable`: the loops of the user are written with it, and no step keeps it true.
@@ -62,6 +63,7 @@ class For(Node):
     tensor: str = ""
     stores: int = 0
     turned: bool = False
+    ahead: int = 0
     speculated: bool = False
     simd: int = 0
     chained: tuple[str, ...] = ()
@@ -110,6 +112,7 @@ class Decl(Node):
     heap: bool = False
     like: str = ""
     turned: bool = False
+    ahead: int = 0
     exposed: bool = False
     at: tuple[Expr, ...] = ()
 

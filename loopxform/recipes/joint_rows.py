@@ -26,10 +26,12 @@ from loopxform.recipes.deriving import Work
 from loopxform.recipes.lane_loops import in_vectors
 from loopxform.recipes.naive import one_item_each
 from loopxform.recipes.neighbouring_reads import along_terms
-from loopxform.targets.target import Costs
+from loopxform.recipes.turned_rows import rows_of_a_tile, turn_rows
+from loopxform.targets.target import Costs, Limits
 from loopxform.transforms import (
     Distribute,
     Expand,
+    Rename,
     SeparateFullTiles,
     Sequentialise,
     Stripmine,
@@ -50,8 +52,9 @@ def sums_of_rows(nest: Nest) -> tuple[str, ...]:
 
 
 def _sums(nest: Nest, loop: For) -> bool:
-    """Whether all that a loop sets are scalars of the iteration."""
-    own = {s.name for s in nest.innermost.body if isinstance(s, Decl) and not s.shape}
+    """Whether all that a loop sets are scalars of the iteration, or of its own."""
+    inside = (s for _, s in walk(loop.body))
+    own = {s.name for s in (*nest.innermost.body, *inside) if isinstance(s, Decl) and not s.shape}
     return all(isinstance(t, Var) and t.name in own for t in _targets(loop))
 
 
@@ -75,17 +78,39 @@ def _reads_rows(loop: For, row: str) -> bool:
     return any({row, loop.var} <= {n for e in x.index for n in names(e)} for x in read)
 
 
-def joint_rows(w: Work, nest: Nest, sums: Sequence[str], rows: int) -> str:
+def joint_rows(w: Work, nest: Nest, sums: Sequence[str], limits: Limits) -> str:
     """Maps so many rows to a work-item, which computes the `sums` of all of them together; the
     remark on the mapping. Raises TransformError where that is not legal."""
+    rows = limits.costs.joint_rows
+    if limits.turned_tiles:
+        rows = min(rows, rows_of_a_tile(nest, sums) or rows)
     w.stage("Sums of several rows at a time")
-    remark = _several(w, nest, sums, rows)
-    x = nest.parallel[-1]
-    if _whole(w, x):
-        for n in range(len(resolve(w.fn, x)), 0, -1):
-            if not any(isinstance(s, For) for s in resolve(w.fn, x)[n - 1].loop.body):
-                w.attempt(Unroll(f"{x}#{n}"))
+    *others, x = nest.parallel
+    item, whole = fresh(w.fn, f"{x}_v"), fresh(w.fn, f"{x}_w")
+    w.do(Stripmine(x, str(rows), item), Sequentialise(x))
+    if w.attempt(SeparateFullTiles(item), Rename(f"{x}#1", whole)):
+        _together(w, x, sums)
+    else:
+        w.do(Rename(x, whole))
+    _together(w, whole, sums)
+    _, remark = one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))
+    if limits.turned_tiles:
+        turn_rows(w, whole, sums, limits.costs.rows_ahead)
+    for n in range(len(resolve(w.fn, whole)), 0, -1):
+        if not any(isinstance(s, For) for s in resolve(w.fn, whole)[n - 1].loop.body):
+            w.attempt(Unroll(f"{whole}#{n}"))
     return remark
+
+
+def _together(w: Work, x: str, sums: Sequence[str]) -> None:
+    """Gives each row of the loop over `x` what its sums are kept in, and runs that loop inside
+    those over `sums`."""
+    (site,) = resolve(w.fn, x)
+    w.do(*(Expand(s.name, (x,)) for s in site.loop.body if isinstance(s, Decl)))
+    for name in {s.name: s for _, s in walk(site.loop.body) if isinstance(s, Decl)}:
+        w.attempt(Expand(name, (x,)))
+    w.do(Distribute((x,), ()))
+    inwards(w, x, sums)
 
 
 def lanes_of(w: Work, nest: Nest) -> dict[str, str]:
@@ -127,10 +152,7 @@ def _several(w: Work, nest: Nest, sums: Sequence[str], rows: int) -> str:
     *others, x = nest.parallel
     item = fresh(w.fn, f"{x}_v")
     w.do(Stripmine(x, str(rows), item), Sequentialise(x))
-    (site,) = resolve(w.fn, x)
-    own = [s.name for s in site.loop.body if isinstance(s, Decl)]
-    w.do(*(Expand(name, (x,)) for name in own), Distribute((x,), ()))
-    inwards(w, x, sums)
+    _together(w, x, sums)
     return one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))[1]
 
 

@@ -65,7 +65,7 @@ class Lanes:
             if not refused and not _in_any_order(nest, loop):
                 w.do(step)
         if not reduced and costs.joint_rows and (sums := sums_of_rows(nest)):
-            return Mapped(choice, remark=joint_rows(w, nest, sums, costs.joint_rows))
+            return Mapped(choice, remark=joint_rows(w, nest, sums, limits))
         if not reduced:
             raise TransformError(VectorAccumulators.verb, refused)
         if once and (lanes := lanes_of(w, nest)):

@@ -69,8 +69,9 @@ def _walking(fn: Function, array: str) -> tuple[Path, bool] | None:
     bounds of such loops, and whether there are such bounds; None where there is none."""
     for site in loops(fn):
         loop = site.loop
-        known = loop.unroll or is_while(loop) or fixed_trips(loop) is None
-        if loop.level is None and not known and _is_of_an_item(fn, site.path):
+        known = loop.unroll or loop.simd or is_while(loop) or fixed_trips(loop) is None
+        turned = any(x.turned for x in (loop, *loops_around(fn, site.path)))
+        if loop.level is None and not (known or turned) and _is_of_an_item(fn, site.path):
             inner = [s for _, s in walk(loop.body) if isinstance(s, For)]
             bounds = any(loop.var in names(x.lo) | names(x.hi) for x in inner)
             if bounds and any(_mentions(x.body, array, x.var) for x in inner):

@@ -56,9 +56,10 @@ class Costs:
     very different lengths: 0.72 ms with 8, 0.77 with 32); results that cannot be tiled get as many
     work-items as run in lockstep from `lane_terms` on.
     Where a compiler has the sums of a work-item in vectors, so many `lane_bytes` of them wait for
-    no other; where sums stay in order, those of `joint_rows` (0: one at a time). What is read once
-    is read `simd_bytes` at a time, and from `lane_rows` rows at the same time: a core fetches ahead
-    what lies in a few places.
+    no other; where sums stay in order, those of `joint_rows` (0: one at a time), of which tiles are
+    turned in registers, and fetched `rows_ahead` bytes ahead. What is read once is read
+    `simd_bytes` at a time, and from `lane_rows` rows at the same time: a core fetches ahead what
+    lies in a few places.
     From `several_chunks` chunks on a result is worth several groups. Running values are computed in
     chunks of `scan_terms` iterations: an odd number for each of 256 work-items has no bank
     conflicts; where a work-item runs a chunk, of `scan_item_terms`. What these make of them is
@@ -146,6 +147,7 @@ class Costs:
     row_unrolled: int = 8
     lane_bytes: int = 128
     joint_rows: int = 0
+    rows_ahead: int = 0
     lane_rows: int = 1
     simd_bytes: int = 64
     units: int = 32
@@ -201,7 +203,7 @@ class Limits:
     tiled C runs on a CPU: the elements of a work-item are its lanes, and `registers` counts its
     vector registers in words of 32 bits; 0 where every work-item has registers of its own.
     Permuted dimensions pass through `turned_tiles` of vectors in registers, whose rows are stored
-    past the caches, where compilers have such stores.
+    past the caches, where compilers have such stores; so do rows that are summed up together.
     There `core_cache` are the bytes of a core's cache that the boxes of a tile may fill, and a core
     does `core_balance` multiply-adds of floats in the time in which memory gives it a byte (3: two
     cores of a Xeon with AVX-512 that ran other work too, stencils of one to three dimensions).

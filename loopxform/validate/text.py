@@ -11,6 +11,7 @@ from pycparser import c_ast, c_generator, c_parser
 
 from loopxform import compiler
 from loopxform.errors import InputError
+from loopxform.validate import tile_macros
 from loopxform.validate.unmodelled import Unmodelled
 
 GNU = [
@@ -91,6 +92,7 @@ def kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:
     form of a kernel than the one that is read here."""
     if f"#if {NONTEMPORAL}" in text:
         raise Unmodelled("stores past the caches, of tiles that are turned in registers")
+    tile_macros.require_known(text)
     for name in macros:
         text = re.sub(rf"^[ \t]*#[ \t]*(define|undef)[ \t]+{name}\b.*$", "", text, flags=re.M)
     text = re.sub(r'_Pragma\("[^"]*"\)', "", text)

@@ -95,6 +95,38 @@ def test_proven(tmp_path: Path, text: str, options: tuple[str, ...]) -> None:
     assert v.kernels
 
 
+ROWS = """void rows(int n, int m, const float a[restrict n][m], float y[restrict n])
+{
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+    for (int j = 0; j < m; j++)
+      s += a[i][j];
+    y[i] = s;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("", "", ""),
+        ("from[(at) + lx_k]", "from[(at) + lx_k + 1]", "another LX_TURN_TILE than the known one"),
+        ("v[lx_k].hi", "v[lx_k].lo", "another LX_TRANSPOSE than the known one"),
+        ("LX_TURN_TILE(float, 16,", "LX_TURN_TILE(float, 4,", "nothing was stored to"),
+        ("(i_v + c0)*m + j_b", "(i_v + c0)*m + 0", "another element of a"),
+        ("LX_TURN_TILE(float, 16,", "LX_TURN_TILE(float, 3,", "tiles of 3 rows"),
+    ],
+)
+def test_tiles_that_are_turned(tmp_path: Path, before: str, after: str, found: str) -> None:
+    kernel, host, source = written(tmp_path, ROWS, "--profile", "pocl")
+    if before:
+        edited(tmp_path, before, after)
+    v = validate(kernel, source, host=host)
+    assert (v.status == "proven") == (not before)
+    assert found in v.reason, v.reason
+
+
 MISTAKES = [
     (PRODUCT, "  barrier(CLK_LOCAL_MEM_FENCE);\n", "", "two items may race for"),
     (PRODUCT, "kk + k < U", "kk + k < U - 1", ""),

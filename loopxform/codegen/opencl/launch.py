@@ -133,6 +133,7 @@ def mapping_of(fn: Function) -> Mapping:
         _thread(s) for s in sites if s.loop.level is not None and s.loop.level.kind == "group"
     )
     _require_own(fn, sites)
+    _require_alike(fn)
     decls = [s for _, s in walk(fn.body) if isinstance(s, Decl) and s.shape]
     tiles = {s.name: s for s in decls if s.space is Space.LOCAL}
     kept = {s.name: _kept(fn, s, threads) for s in decls if s.space is not Space.LOCAL}
@@ -160,6 +161,19 @@ def _require_own(fn: Function, sites: tuple[LoopSite, ...]) -> None:
                     loc=site.loop.origin.loc,
                     help=f"keep it in memory: scalar-to-memory {min(read & lost)}",
                 )
+
+
+def _require_alike(fn: Function) -> None:
+    """Raises EmitError for what is declared in several places of which only some were expanded."""
+    found = dict[str, Decl]()
+    for s in (s for _, s in walk(fn.body) if isinstance(s, Decl)):
+        other = found.setdefault(s.name, s)
+        if len(other.shape) != len(s.shape):
+            raise EmitError(
+                f"'{s.name}' has {len(s.shape)} dimensions here and {len(other.shape)} elsewhere",
+                loc=s.origin.loc,
+                help="expand all declarations of it, or none",
+            )
 
 
 def _is_single(loop: For) -> bool:

@@ -12,6 +12,10 @@ of rows of what is stored, past the caches where those begin on a multiple of a 
 the loops as they are
 #endif
 
+Elements that a work-item keeps are filled by a macro, which is loops for other compilers:
+
+LX_TURN_TILE(float, 16, 512, c, t, a, (i0 + c)*m + j0);
+
 There are several such sets of vectors where several arrays are read, or where a row of the tile is
 longer than a vector.
 """
@@ -34,9 +38,9 @@ NONTEMPORAL = "LX_NONTEMPORAL"
 """Whether the compiler is PoCL's, and has stores past the caches. (Oclgrind 21.10 has them too, and
 now and then overwrites memory of its own where vectors of bytes are stored.)"""
 
-_HELPERS = """
-/* Turns n vectors of n elements in registers, and stores one past the caches: compilers that have
-   no such store keep the loops. What begins elsewhere than a vector goes through the caches. */
+TURN_TILE = "LX_TURN_TILE"
+
+_CHOICE = """
 #if !defined(LX_NONTEMPORAL) && defined(POCL_DEVICE_ADDRESS_BITS) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define LX_NONTEMPORAL 1
@@ -44,7 +48,9 @@ _HELPERS = """
 #endif
 #ifndef LX_NONTEMPORAL
 #define LX_NONTEMPORAL 0
-#endif
+#endif"""
+_TRANSPOSE = """
+/* Turns n vectors of n elements in registers. */
 #define LX_TRANSPOSE(type, n, v) \\
   _Pragma("unroll") for (int lx_n = 1; lx_n < n; lx_n *= 2) { \\
     type lx_w[n]; \\
@@ -53,16 +59,58 @@ _HELPERS = """
       lx_w[2*lx_k + 1].even = v[lx_k].hi, lx_w[2*lx_k + 1].odd = v[lx_k + n / 2].hi; \\
     } \\
     _Pragma("unroll") for (int lx_k = 0; lx_k < n; ++lx_k) v[lx_k] = lx_w[lx_k]; \\
-  }
+  }"""
+_STORE = """
+/* Stores a vector past the caches: compilers that have no such store keep the loops. What begins
+   elsewhere than a vector goes through the caches. */
 #define LX_STORE_NONTEMPORAL(type, n, at, v) \\
   if ((size_t)(at) % sizeof(type) == 0) __builtin_nontemporal_store(v, (__global type *)(at)); \\
   else vstore##n(v, 0, at)"""
 
 
+_TURN_TILE = """
+/* Sets to[k][c] to from[at + k], n by n elements, where `at` depends on c. The caches fetch what
+   lies `ahead` bytes further. */
+#if defined(LX_VECTOR_TILES) || defined(POCL_DEVICE_ADDRESS_BITS)
+#define LX_TURN_TILE(type, n, ahead, c, to, from, at) \\
+  { \\
+    type##n lx_v[n]; \\
+    _Pragma("unroll") for (int c = 0; c < n; ++c) { \\
+      if (ahead) __builtin_prefetch((const void *)((uintptr_t)&from[at] + ahead)); \\
+      lx_v[c] = vload##n(0, &from[at]); \\
+    } \\
+    LX_TRANSPOSE(type##n, n, lx_v) \\
+    _Pragma("unroll") for (int c = 0; c < n; ++c) vstore##n(lx_v[c], 0, &to[c][0]); \\
+  }
+#else
+#define LX_TURN_TILE(type, n, ahead, c, to, from, at) \\
+  for (int c = 0; c < n; ++c) for (int lx_k = 0; lx_k < n; ++lx_k) to[lx_k][c] = from[(at) + lx_k];
+#endif"""
+
+
 def helpers(text: str) -> Iterator[str]:
     """The definitions of macros that kernels use."""
-    if NONTEMPORAL in text:
-        yield _HELPERS
+    stored, own = NONTEMPORAL in text, f"{TURN_TILE}(" in text
+    if stored:
+        yield _CHOICE
+    if stored or own:
+        yield _TRANSPOSE
+    if stored:
+        yield _STORE
+    if own:
+        yield _TURN_TILE
+
+
+def own_tile(tile: TurnedTile, dialect: KernelDialect, own: OwnNames) -> str:
+    """The statement that fills a tile of a work-item."""
+    c, (read,) = own.c0, tile.reads
+    d = replace(dialect, types={**dialect.types, c: INT})
+    column = simplify(Bin("+", tile.columns.lo, Var(c)))
+    values = {tile.rows.var: tile.rows.lo, tile.columns.var: column}
+    source, _, at = cexpr.expr(substitute(read, values), d).removesuffix("]").partition("[")
+    kind, target = d.type_name(d.types[tile.target.array]), d.name(tile.target.array)
+    sizes = f"{kind}, {tile.height}, {tile.rows.ahead}"
+    return f"{TURN_TILE}({sizes}, {c}, {target}, {source}, {at});"
 
 
 def turned_lines(tile: TurnedTile, dialect: KernelDialect, own: OwnNames) -> list[str]:

@@ -13,7 +13,7 @@ from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
 from loopxform.codegen.opencl.quick_quotients import BIT, START
-from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, turned_lines
+from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, own_tile, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
@@ -355,6 +355,8 @@ class ItemWriter(ABC):
         """A tile that is turned in registers (the step `turn-tile`), and as loops."""
         tile = turned_tile(s)
         assert tile is not None
+        if tile.target.array in self.mapping.kept:
+            return [own_tile(tile, self.dialect, self.own)]
         plain = self._loop(s, self._items(s.body))
         return [
             f"#if {NONTEMPORAL}",

@@ -8,10 +8,10 @@
         forall (ii = iii; ii < min(M, iii + Ty*Ry); ii += Ry) ...     as it was
 
 Groups inside the grid run without the checks that only groups at its edge need, and so do tiles of
-a sequential loop but for the last one. The branches are as small as that allows: what needs no
-check is there once, and barriers, which stand between copies and computation, stay outside. The
-condition speaks of the whole group, all its work-items take the same branch. Of a sequential loop
-over tiles, each iteration gets a version for where its tile is whole. Legal where nothing
+a loop that is not mapped but for the last one. The branches are as small as that allows: what needs
+no check is there once, and barriers, which stand between copies and computation, stay outside. The
+condition speaks of the whole group, all its work-items take the same branch. Of a loop over tiles
+that is not mapped, each iteration gets a version for where its tile is whole. Legal where nothing
 changes what the condition reads: both versions are the same statements, and every check that the
 first one lacks is proven to hold there. (Seed 000, section 7.3.3.)
 """
@@ -46,8 +46,8 @@ from loopxform.transforms.sites import one_loop, trusted
 
 @record
 class SeparateFullTiles(Step):
-    """Gives what is done in the innermost loop over groups, or in a sequential loop, a version for
-    whole tiles, where those need fewer checks."""
+    """Gives what is done in the innermost loop over groups, or in a loop that is not mapped, a
+    version for whole tiles, where those need fewer checks."""
 
     loop: str
 
@@ -61,7 +61,7 @@ class SeparateFullTiles(Step):
         if isinstance(site, Obstacle):
             return (site,)
         loop = site.loop
-        if not (_is_grid(loop) or _is_sequential(loop)) or any(map(_is_grid, _inside(loop))):
+        if not (_is_grid(loop) or _is_free(loop)) or any(map(_is_grid, _inside(loop))):
             return (
                 Obstacle(
                     "LX172",
@@ -101,8 +101,10 @@ def _is_grid(s: Stmt) -> bool:
     return isinstance(s, For) and s.level is not None and s.level.kind == "grid"
 
 
-def _is_sequential(loop: For) -> bool:
-    return loop.level is None and not loop.parallel
+def _is_free(loop: For) -> bool:
+    """Whether a loop is not mapped, and holds nothing that a group does together where iterations
+    may be those of work-items."""
+    return loop.level is None and not (loop.parallel and _copies(loop))
 
 
 def _inside(loop: For) -> list[Stmt]:

@@ -8,7 +8,11 @@ stored past the caches needs no such read: the rows of a tile are as long as a l
 vectors as that takes. What does not begin where a vector does is stored through the caches, and
 compilers that have no such stores keep the loops. Legal where neither loop carries a dependence,
 and all that is read along the outer loop exists for certain. The listing keeps the order of the
-program; the loop is marked. (Intel, "64 and IA-32 Architectures Optimization Reference Manual",
+program; the loop is marked.
+
+Elements of its own that a work-item reads along rows, and uses across them, are turned in the same
+way: float t[W][W]; for j < W: for i < W: t[j, i] = A[i0 + i, j0 + j]; W is a power of 2 then, and
+a row at most as long as a line. (Intel, "64 and IA-32 Architectures Optimization Reference Manual",
 non-temporal stores; Eklundh, "A fast computer method for matrix transposing", 1972.)
 """
 
@@ -16,15 +20,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from loopxform.analysis.legality import reverse_obstacles
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import Assign, Bin, Expr, For, Function, Load, Select
-from loopxform.ir.types import BOOL, HALF
+from loopxform.ir.affine import simplify, value_of
+from loopxform.ir.nodes import Assign, Bin, Decl, Expr, For, Function, Load, Select, Stmt, Var
+from loopxform.ir.types import BOOL, HALF, Space
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import LoopSite, loads, loops_around, names, replace_at, walk_expr
+from loopxform.ir.visit import LoopSite, loads, loops_around, names, replace_at, walk, walk_expr
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import fixed_trips
@@ -35,35 +39,55 @@ LINE = 64
 """Bytes of a line of a CPU's caches: what vectors past the caches should fill."""
 WIDEST = 16
 """Elements of the longest vector of OpenCL."""
+DIGITS = 6
+"""Of the bytes between what is read and what is fetched ahead."""
+VECTORS = (2, 4, 8, WIDEST)
+"""Elements of vectors of which so many are turned."""
 
 
 @record
 class TurnTile(Step):
-    """Moves what `loop` and the one in it compute in vectors that are turned in registers."""
+    """Moves what `loop` and the one in it compute in vectors that are turned in registers; of a
+    work-item's own elements, caches fetch what lies so many bytes `ahead` in each row."""
 
     loop: str
+    ahead: str = ""
 
     verb: ClassVar[str] = "turn-tile"
-    usage: ClassVar[str] = "turn-tile LOOP"
+    usage: ClassVar[str] = "turn-tile LOOP [BYTES]"
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
         if isinstance(site, Obstacle):
             return (site,)
-        problem = next(_problems(fn, site), None)
+        problem = next(_problems(fn, site), None) or self._apart(fn, site)
         if problem is not None:
             return (_no(site, problem),)
         inside = (*site.path, 0)
         return (*reverse_obstacles(fn, site.path), *reverse_obstacles(fn, inside))
 
+    def _apart(self, fn: Function, site: LoopSite) -> str | None:
+        """Why rows cannot be fetched ahead."""
+        tile = turned_tile(site.loop)
+        if not self.ahead:
+            return None
+        if not (self.ahead.isascii() and self.ahead.isdecimal()) or len(self.ahead) > DIGITS:
+            return f"'{self.ahead}' is no number of bytes"
+        if tile is not None and not is_own(fn, tile.target.array):
+            return f"'{tile.target.array}' is not what a work-item keeps: nothing is fetched ahead"
+        return None
+
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         origin = site.loop.origin.then(str(self))
-        return replace_at(fn, site.path, (replace(site.loop, turned=True, origin=origin),))
+        made = replace(site.loop, turned=True, ahead=int(self.ahead or 0), origin=origin)
+        return replace_at(fn, site.path, (made,))
 
     def reason(self, fn: Function) -> str:
         tile = turned_tile(trusted(one_loop(fn, self.loop)).loop)
         assert tile is not None
+        if is_own(fn, tile.target.array):
+            return f"rows of {tile.target.array} are whole vectors of a work-item"
         return f"rows of {tile.target.array} are whole vectors, and so are those that it is made of"
 
 
@@ -100,6 +124,17 @@ def turned_tile(loop: For) -> TurnedTile | None:
     return TurnedTile(loop, columns, only.target, value, tuple(dict.fromkeys(along)))
 
 
+def is_own(fn: Function, array: str) -> bool:
+    """Whether an array is declared in what a work-item does."""
+    return any(
+        isinstance(s, Decl)
+        and s.name == array
+        and s.space in (None, Space.PRIVATE)
+        and any(x.level and x.level.kind == "group" for x in loops_around(fn, path))
+        for path, s in walk(fn.body)
+    )
+
+
 def tile_sides(element: int) -> tuple[int, int]:
     """The rows and columns of a tile of elements of so many bytes."""
     side = min(WIDEST, LINE // element)
@@ -119,15 +154,43 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[str]:
         yield "it is not what a work-item does"
     elif tile is None:
         yield "it is not one of two that only assign one element of an array"
+    elif is_own(fn, tile.target.array):
+        yield from _own(fn, tile)
     else:
         yield from _shape(fn, tile)
         yield from _elements(fn, tile)
 
 
+def _own(fn: Function, tile: TurnedTile) -> Iterator[str]:
+    """Why elements of a work-item are not whole vectors that are read along rows."""
+    target, side = tile.target, tile.height
+    numbers = tuple(simplify(Bin("-", Var(x.var), x.lo)) for x in _both(tile))
+    shape = next(s.shape for _, s in walk(fn.body) if _declares(s, target.array))
+    kind = symbols(fn)[target.array]
+    if not _plain(tile) or side != tile.width or side not in VECTORS or side * kind.bytes > LINE:
+        yield f"'{target.array}' has no {' or '.join(map(str, VECTORS))} rows that are vectors"
+    elif tuple(map(simplify, target.index)) != numbers or [*map(value_of, shape)] != [side, side]:
+        yield f"it does not set the elements of '{target.array}' one after the other"
+    elif tile.rows.var in names(tile.columns.lo):
+        yield f"rows begin at different values of '{tile.columns.var}'"
+    elif (tile.value,) != tile.reads or kind in (BOOL, HALF):
+        yield f"'{target.array}' is no copy of numbers that are read along '{tile.rows.var}'"
+    else:
+        yield from _sources(fn, tile)
+
+
+def _declares(s: Stmt, array: str) -> TypeGuard[Decl]:
+    return isinstance(s, Decl) and s.name == array
+
+
+def _plain(tile: TurnedTile) -> bool:
+    """Whether neither loop is marked as anything else."""
+    return all(not (x.level or x.dealt or x.stores or x.live_out) for x in _both(tile))
+
+
 def _shape(fn: Function, tile: TurnedTile) -> Iterator[str]:
     sides = tile_sides(symbols(fn)[tile.target.array].bytes)
-    plain = all(not (x.level or x.dealt or x.stores or x.live_out) for x in _both(tile))
-    if not plain or (tile.height, tile.width) != sides:
+    if not _plain(tile) or (tile.height, tile.width) != sides:
         yield f"a tile has {sides[0]} by {sides[1]} iterations, from a place on by 1"
     elif tile.rows.var in names(tile.columns.lo):
         yield f"rows begin at different values of '{tile.columns.var}'"
@@ -149,6 +212,13 @@ def _elements(fn: Function, tile: TurnedTile) -> Iterator[str]:
         yield f"nothing is read along '{tile.rows.var}'"
     elif choices:
         yield "some of its elements may not be read"
+    yield from _sources(fn, tile)
+
+
+def _sources(fn: Function, tile: TurnedTile) -> Iterator[str]:
+    """Why what is read is no vectors of elements like those that are set."""
+    types = symbols(fn)
+    kind, target = types[tile.target.array], tile.target
     for e in tile.reads:
         if not in_memory(fn, e.array) or types[e.array] != kind:
             yield f"'{e.array}' has no elements in global memory of the type of '{target.array}'"

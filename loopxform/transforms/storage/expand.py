@@ -69,7 +69,7 @@ class Expand(Step):
 
     def _check_inside(self, fn: Function) -> tuple[Obstacle, ...]:
         """Storage declared in the loops."""
-        found = _declaration(fn, self.name)
+        found = _declaration(fn, self.name, self.loops)
         if isinstance(found, Obstacle):
             return (found,)
         if any(isinstance(s, For) and s.var == self.name for _, s in walk(fn.body)):
@@ -171,7 +171,7 @@ class Expand(Step):
         outside = self._outside(fn)
         if isinstance(outside, Outliving):
             return outside.expanded(str(self))
-        path = _declaration(fn, self.name)
+        path = _declaration(fn, self.name, self.loops)
         assert not isinstance(path, Obstacle)
         parents = enclosing(fn, path)
         decl = parents[-1]
@@ -208,11 +208,13 @@ class Expand(Step):
         return f"{self.name} is private to an iteration; each now has its own element"
 
 
-def _declaration(fn: Function, name: str) -> Path | Obstacle:
-    """Where `name` is declared inside a loop."""
+def _declaration(fn: Function, name: str, loops: tuple[str, ...]) -> Path | Obstacle:
+    """Where `name` is declared inside a loop: inside all of these where it is declared several
+    times."""
     places = [p for p, s in walk(fn.body) if isinstance(s, Decl) and s.name == name]
+    inside = [p for p in places if {*loops} <= {x.var for x in _around(fn, p)}]
     if places:
-        return places[0]
+        return (inside or places)[0]
     is_object = any(p.name == name for p in fn.objects)
     what = "belongs to the caller" if is_object else "is not declared in a loop"
     return Obstacle(

@@ -29,6 +29,24 @@ def test_a_scalar_that_others_read_is_refused(steps: tuple[str, ...]) -> None:
     assert e.value.help == "keep it in memory: scalar-to-memory s"
 
 
+def test_declarations_of_one_name_are_expanded_together() -> None:
+    whole = "for (int i = 0; i < n; i++) { float s = a[i]; b[i][0] = s; }"
+    steps = ("parallelise i", "stripmine i 4 i_v", "sequentialise i", "separate-full-tiles i_v")
+    mapped = (
+        "rename i#1 w",
+        "expand s w",
+        "stripmine i_v 8 g",
+        "map g group.x",
+        "map i_v thread.x",
+    )
+    done = derived(c(whole, PARAMS), *steps, *mapped)
+    with pytest.raises(EmitError) as e:
+        emit.kernel(done)
+    assert e.value.message == "'s' has 0 dimensions here and 1 elsewhere"
+    both = derived(c(whole, PARAMS), *steps, *mapped, "expand s i")
+    assert emit.kernel(both).source.count("float s[4];") == 2
+
+
 def test_one_that_the_same_work_item_reads_stays() -> None:
     again = "for (int j = i; j < i + 1; j++) b[j][0] = s;"
     steps = ("parallelise i", *MAPPED, "parallelise j", "map j thread.x")

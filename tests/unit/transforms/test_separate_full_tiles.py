@@ -77,13 +77,16 @@ LISTINGS = {
         c("for (int i = 0; i < n; i++) b[i] = a[i];", "int n, float a[n], float b[n]"),
         *("stripmine i 8 i_g", "stripmine i 4 i_c", "separate-full-tiles i_c"),
     ),
+    "a-parallel-loop": (
+        c("for (int i = 0; i < n; i++) b[i] = a[i];", "int n, float a[n], float b[n]"),
+        *("parallelise i", "stripmine i 4 i_c", "sequentialise i", "separate-full-tiles i_c"),
+    ),
 }
 
 REFUSALS = {
-    "not-mapped": (
-        MM,
-        *PARALLEL,
-        "separate-full-tiles i",
+    "copies-of-groups": (
+        COPY,
+        *("parallelise i", "stripmine i 4", "copy-to-local a ii", "separate-full-tiles ii"),
     ),
     "not-the-innermost": (
         MM,

@@ -42,6 +42,60 @@ REFUSALS = {
     "two-stores": (_with("{ b[j][i] = a[i][j]; b[j][i] += 1; }"), *STEPS, *WHOLE),
     "one-loop": (TEXT, *STEPS, WHOLE[0], "turn-tile i#1"),
 }
+OWN_ROWS = """
+void f(int n, int m, const float a[restrict n][m], float y[restrict n])
+{
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+    for (int j = 0; j < m; j++)
+      s += a[i][j];
+    y[i] = s;
+  }
+}
+"""
+TOGETHER = (
+    *("parallelise i", "stripmine i 16 i_v", "sequentialise i", "separate-full-tiles i_v"),
+    *("rename i#1 i_w", "expand s i_w", "distribute i_w", "interchange i_w j"),
+    *("stripmine i_v 8 i_t", "map i_t group.x", "map i_v thread.x"),
+)
+WHOLE_ROWS = ("split j#1 m/16*16", "stripmine j#1 16 j_b", "rename i_w#2 k")
+APART = ("copy-to-private a k a_k", "expand a_k j,k", "distribute k", "rename k#1 r")
+COPIED = (*WHOLE_ROWS, *APART, "distribute j#1 r")
+REFUSED_ROWS = {
+    "own-elements-of-other-types": (
+        OWN_ROWS.replace("const float", "const double").replace(
+            "s += a[i][j]", "s += (float)a[i][j]"
+        ),
+        *TOGETHER,
+        *COPIED,
+        "turn-tile j#1",
+    ),
+    "own-no-copy": (OWN_ROWS, *TOGETHER, *COPIED, "turn-tile j#2"),
+    "own-partial": (OWN_ROWS, *TOGETHER, *COPIED[1:], "turn-tile j#1"),
+    "own-no-vectors": (
+        OWN_ROWS,
+        *(s.replace("16", "32") for s in (*TOGETHER, *COPIED)),
+        "turn-tile j#1",
+    ),
+    "ahead-no-number": (OWN_ROWS, *TOGETHER, *COPIED, "turn-tile j#1 -64"),
+    "ahead-elsewhere": (TEXT, *STEPS, WHOLE[0], "turn-tile j#1 64"),
+}
+
+
+def test_rows_of_a_work_item(golden: Golden) -> None:
+    steps = (*TOGETHER, *COPIED, "turn-tile j#1 512", "simd k 16", "unroll j#2")
+    golden.check(assert_step(OWN_ROWS, *steps, sizes=(0, 1, 17, 33)))
+
+
+@pytest.mark.parametrize("case", REFUSED_ROWS)
+def test_refused_rows(case: str, golden: Golden) -> None:
+    golden.check(refusal(*REFUSED_ROWS[case]))
+
+
+def test_rows_are_one_statement_of_the_kernel() -> None:
+    steps = (*TOGETHER, *COPIED, "turn-tile j#1 512", "expand s i")
+    (made,) = emit.kernel(derived(OWN_ROWS, *steps), fp=SEPARATE).kernels
+    assert "LX_TURN_TILE(float, 16, 512, c0, a_k, a, (ptrdiff_t)(i_v + c0)*m + j_b);" in made.text
 
 
 def test_listing(golden: Golden) -> None:
