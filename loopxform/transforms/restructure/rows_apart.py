@@ -112,8 +112,9 @@ def _found(fn: Function, site: LoopSite) -> tuple[Rows, tuple[Obstacle, ...]] | 
     """The rows of a loop that leave nothing between iterations; else the first ones, with what they
     leave."""
     started = started_rows(fn, site.loop)
+    candidates: list[Rows] = [] if started is None else [started]
     first = None
-    for rows in (*([started] if started else []), *rows_of_one_length(fn, site.loop)):
+    for rows in (*candidates, *rows_of_one_length(fn, site.loop)):
         left = parallel_obstacles(_with_rows(fn, site, rows), site.path)
         if not left:
             return rows, ()
