@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 from pycparser import c_ast
 
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.names.ctype import Array, CType, Pointer, ctype
+from loopxform.frontend.names.ctype import Array, CType, Derived, Pointer, ctype
 from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.tree import behind_address
@@ -222,14 +222,19 @@ def _seen_as(
     pointer = bool(t.derived) and isinstance(t.derived[0], Pointer) and not t.is_any_volatile
     alike = symbol.type.base == t.base and symbol.type.record == t.record
     if pointer and alike and (t.base is not None or t.record):
-        rows = [d.size if isinstance(d, Array) else None for d in t.derived[1:]]
-        there = symbol.type.derived[len(done) + 1 :]
-        mine = [d.size if isinstance(d, Array) else None for d in there]
-        if len(there) == len(rows) and all(same_size(a, b, names) for a, b in zip(rows, mine)):
+        rows, there = t.derived[1:], symbol.type.derived[len(done) + 1 :]
+        if len(there) == len(rows) and all(_same_step(a, b, names) for a, b in zip(rows, there)):
             return symbol, done, offset
     help = f"use '{symbol.name}' itself"
     reason = f"the pointer{name} sees '{symbol.name}' with another type ({t})"
     raise NotModelled("LX014", reason, help, node)
+
+
+def _same_step(a: Derived, b: Derived, names: Names) -> bool:
+    """Whether two types lead on alike: to arrays of one size, or along pointers."""
+    if isinstance(a, Array) and isinstance(b, Array):
+        return same_size(a.size, b.size, names)
+    return isinstance(a, Pointer) and isinstance(b, Pointer)
 
 
 def same_size(a: c_ast.Node | None, b: c_ast.Node | None, names: Names) -> bool:
