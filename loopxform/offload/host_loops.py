@@ -113,7 +113,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
         or from_copies(program, s, lambda: _prepared(program.derivation, path) is None)
     )
     made = split or _nest(program, path, s) or _in_chunks(program, s)
-    made = made or apart_by_starts(program, s) or _pivots(program, s) or _scatters(program, s)
+    made = made or _rows_apart(program, s) or _pivots(program, s) or _scatters(program, s)
     return made or _waves(program, s) or _left(program, s)
 
 
@@ -190,6 +190,15 @@ def _scatters(program: Program, s: For) -> bool:
         program.hints[s.var] = why
     program.derivation = found or program.derivation
     return found is not None
+
+
+def _rows_apart(program: Program, s: For) -> bool:
+    """Runs the rows of a loop at the same time where their starts ascend; False where it stays as
+    it is."""
+    left = apart_by_starts(program, s)
+    if left is not None:
+        _hosted(program, left)
+    return left is not None
 
 
 def _pivots(program: Program, s: For) -> bool:
@@ -307,11 +316,16 @@ def _left(program: Program, s: For) -> bool:
         why = f"it counts wave fronts, {program.fronts[s.var]}"
     searched = program.searches.get(s.origin.loc) if s.origin.loc else None
     program.why[s.var] = "; ".join(x for x in (why, searched, program.hints.get(s.var)) if x)
+    _hosted(program, s)
+    return False
+
+
+def _hosted(program: Program, s: For) -> None:
+    """A loop that holds parallel ones is the host's."""
     inner = [x for _, x in walk(s.body) if isinstance(x, For)]
     header = all(map(computed_by_host, counting(s)))
     if header and not s.live_out and any(_spread(program, x) for x in inner):
         program.hosts.add(s.var)
-    return False
 
 
 def _parallel(program: Program, s: For) -> bool:

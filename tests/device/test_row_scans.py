@@ -175,3 +175,33 @@ def test_segments(least: int) -> None:
             Program(f.function).run(expected)
             call(**args)
             assert np.array_equal(args["y"], expected["y"]), (m, n, ascend)
+
+
+CELLS = """
+void f(int m, int n, const int c[restrict m], const int t[restrict m], const double x[restrict n],
+       double y[restrict n])
+{ for (int r = 0; r < m; r++) { long own = c[r];
+    for (int k = 0; k < t[r]; k++) { long other = c[(r + k) % m];
+      for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++) y[own + i] += x[own + i] * x[other + j]; } } }
+"""
+
+
+@pytest.mark.device
+def test_cells() -> None:
+    """Rows of one length: a nest of cells and their elements; where they overlap, cells in turn."""
+    f = lx.loads(CELLS)["f"]
+    done = f.offload(limits="pocl")
+    assert {("r", "i"), ("i_2",)} <= {p.loops for p in done.parts}
+    call = done.compile()
+    rng = np.random.default_rng(7)
+    m, n = 12, 130
+    for last in (119, 110, -1):
+        c = (10 * np.arange(m) + rng.integers(0, 2, m)).astype(np.int32)
+        c[-1] = c[3] - 8 if last < 0 else last
+        args = {"m": m, "n": n, "c": c, "t": rng.integers(0, 4, m).astype(np.int32)}
+        args |= {name: rng.integers(0, 9, n).astype(np.float64) for name in "xy"}
+        expected = copy.deepcopy(args)
+        Program(f.function).run(expected)
+        call(**args)
+        assert np.array_equal(args["y"], expected["y"]), last

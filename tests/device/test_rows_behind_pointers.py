@@ -104,6 +104,28 @@ void corner(struct net *net, int k, int l)
   }
 }
 
+static int nearest(const double *p, int m, double **of, int n)
+{
+  int best = 0;
+  double least = 1e9;
+  for (int i = 0; i < n; i++) {
+    double far = 0;
+    for (int j = 0; j < m; j++)
+      far += (p[j] - of[i][j]) * (p[j] - of[i][j]);
+    if (far < least) {
+      least = far;
+      best = i;
+    }
+  }
+  return best;
+}
+
+void assign(int n, int m, int k, double **a, double **centres, int *to)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = nearest(a[i], m, centres, k);
+}
+
 int main(void)
 {
   int n = 17, m = 13, l = 11;
@@ -137,6 +159,10 @@ int main(void)
   a[3] = row;
   scale(n, l, a, a[6]);
   printf("%.15g\\n", sum(n, m, a));
+
+  int to[17];
+  assign(n, m, 4, a, d + 1, to);
+  printf("%d %d %d\\n", to[0], to[3], to[16]);
 
   for (int i = 0; i < 5; i++) {
     s[i] = malloc(6 * sizeof **s);
@@ -175,6 +201,7 @@ TAKEN = [
     "cube_1",
     "of_file_1",
     "update_1",
+    "assign_1",
 ]
 
 LEFT = {

@@ -71,7 +71,10 @@ def test_tables_keep_their_meaning(block: int) -> None:
 
 
 def rows(rng: random.Random) -> str:
-    """What iterations do with elements between two row starts, or next to them."""
+    """What iterations do with elements between two row starts, or next to them, or at the same
+    places behind one start."""
+    if rng.random() < 0.4:
+        return cells(rng)
     place = rng.choice(("k", "k", "k", "k", "k - 1", "k + 1"))
     read = rng.choice(("y[k]", "y[k]", "v[k]", "v[k + 1]", "y[k - 1]", "y[k + 1]", "s"))
     body = ["s += v[k];", f"y[{place}] = {read} + {rng.choice(('s', 'r', 'v[k]'))};"]
@@ -86,6 +89,21 @@ def rows(rng: random.Random) -> str:
              "int n, int m, int p[n + 2], int v[m], int y[m], int z[n]")  # fmt: skip
 
 
+def cells(rng: random.Random) -> str:
+    """What iterations do with elements behind a start."""
+    shift, scale = rng.choice(("", "", " + 1", " - 1")), rng.choice(("", "", "2 * "))
+    start = rng.choice(("p[r]", "p[r]", "p[r + 1]", "p[r] + r", "p[n - r]", "v[r]"))
+    place = rng.choice((f"s + {scale}i{shift}", f"s + {scale}i{shift}", "s + 1", "p[r] + i"))
+    read = rng.choice(("y[s + i]", "y[s]", "y[s + 1]", "v[i]", f"y[{place}]", "y[r]"))
+    header = rng.choice(
+        ("int i = 0; i < 2; i++", "int i = 1; i >= 0; i--", "int i = 0; i < m / 9; i++")
+    )
+    loop = f"for ({header}) y[{place}] {rng.choice(('=', '+='))} {read} + r;"
+    guard = rng.choice(("", "", "if (v[r] > 4) ", "for (int k = 0; k < v[r]; k++) "))
+    return c(f"for (int r = 0; r < n; r++) {{ int s = {start}; {guard}{loop} }}",
+             "const int n, const int m, int p[n + 2], int v[m], int y[m], int z[n]")  # fmt: skip
+
+
 def starts(rng: random.Random, count: int) -> list[int]:
     """Of `count` rows and one more, in 1 .. 10; mostly ascending."""
     drawn = [rng.randint(1, 10) for _ in range(count + 2)]
@@ -94,10 +112,10 @@ def starts(rng: random.Random, count: int) -> list[int]:
 
 def given(rng: random.Random, count: int) -> dict[str, Any]:
     def ints(size: int) -> np.ndarray[Any, Any]:
-        return np.array([rng.randint(0, 9) for _ in range(size)], np.int32)
+        return np.array([rng.randint(1, 9) for _ in range(size)], np.int32)
 
     p = np.array(starts(rng, count), np.int32)
-    return {"n": count, "m": 12, "p": p, "v": ints(12), "y": ints(12), "z": ints(count)}
+    return {"n": count, "m": 20, "p": p, "v": ints(20), "y": ints(20), "z": ints(count)}
 
 
 @pytest.mark.parametrize("block", BLOCKS)

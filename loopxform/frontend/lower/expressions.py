@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -10,7 +10,8 @@ from pycparser import c_ast
 from loopxform.frontend.lower.calls import unknown_call
 from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.literals import literal, special
-from loopxform.frontend.lower.pointers import element, is_zero, rank_left
+from loopxform.frontend.lower.pointers import Term, element, is_zero, rank_left
+from loopxform.frontend.lower.ranges import Context, is_between
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import as_compared, subscript
 from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
@@ -21,6 +22,7 @@ from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol, Table
 from loopxform.frontend.syntax.places import Places
 from loopxform.ir import functions
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Routine, Select, Un, Var
 from loopxform.ir.records import Record
 from loopxform.ir.types import HALF, ULONG, Scalar
@@ -64,6 +66,8 @@ class Expressions:
             and table.is_known_elsewhere(s)
         ]
         """Scalars of this function that pointers of the file could point to."""
+        self.around: Context = ()
+        """What the loops around say of their counters."""
         self._depth = 0
 
     def type_of(self, e: Expr) -> Scalar:
@@ -163,6 +167,13 @@ class Expressions:
     def _is_typed_only(self) -> bool:
         """Whether nothing is stored through a pointer."""
         return all(s.within is not None for s in self.table.stores.values())
+
+    def is_within(self, terms: Sequence[Term], size: c_ast.Node | None) -> bool:
+        """Whether a subscript numbers an element of a dimension, as far as the loops around say."""
+        count = None if size is None else value_of(self.lower(size))
+        lowered = [(sign, self._integer(n), n) for sign, n in terms]
+        e = subscript(lowered, self.types)
+        return count is not None and is_between(e, 0, count - 1, self.around, self.types)
 
     def load(self, node: c_ast.Node) -> Load | Var:
         """The array element an ArrayRef or a dereference names, or the `x` of `*&x`."""

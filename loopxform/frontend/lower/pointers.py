@@ -5,13 +5,13 @@ An element is an array and, for each dimension, a list of signed terms (node by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from pycparser import c_ast
 
 from loopxform.frontend.lower.refusal import NotModelled
-from loopxform.frontend.names.ctype import Array, CType, Pointer, ctype
+from loopxform.frontend.names.ctype import Array, CType, Derived, Pointer, ctype
 from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.frontend.syntax.tree import behind_address
@@ -26,6 +26,7 @@ class Names(Protocol):
     def symbol(self, node: c_ast.ID) -> Symbol: ...
     def member(self, owner: Symbol, node: c_ast.StructRef) -> Symbol: ...
     def typedef(self, name: str) -> CType | None: ...
+    def is_within(self, terms: Sequence[Term], size: c_ast.Node | None) -> bool: ...
 
 
 Of: TypeAlias = Callable[[c_ast.Node], Symbol | None]
@@ -93,11 +94,11 @@ def _place(node: c_ast.Node, names: Names) -> tuple[Symbol, Index]:
             symbol, done, offset = _pointer(base, names)
             index = [*done, [*offset, (1, sub)]]
             if _is_pointer(base, names):
-                _check_row(symbol, index, node)
+                _check_row(symbol, index, node, names)
             return symbol, index
         case c_ast.UnaryOp(op="*"):
             symbol, done, offset = _pointer(node.expr, names)
-            _check_row(symbol, [*done, offset], node)
+            _check_row(symbol, [*done, offset], node, names)
             return symbol, [*done, offset]
         case c_ast.StructRef():
             return _member(node, names)
@@ -156,14 +157,18 @@ def _is_pointer(base: c_ast.Node, names: Names) -> bool:
             return isinstance(base, c_ast.Cast | c_ast.BinaryOp)
 
 
-def _check_row(symbol: Symbol, index: Index, node: c_ast.Node) -> None:
+def _check_row(symbol: Symbol, index: Index, node: c_ast.Node, names: Names) -> None:
     """Raises NotModelled for an element that a pointer finds from one in a row with a fixed number
-    on, as in `p[i]` after `p = m[0]`: it may be in any row. `p = m[i]` leads through that row."""
+    on, as in `p[i]` after `p = m[0]`: it may be in any row, unless the loops around say that `i`
+    numbers elements of one. `p = m[i]` leads through that row."""
     derived = symbol.type.derived
-    if not (2 <= len(index) <= len(derived) and isinstance(derived[len(index) - 1], Array)):
+    if not 2 <= len(index) <= len(derived):
         return
+    dim = derived[len(index) - 1]
     *_, row, terms = ([isinstance(x, c_ast.Constant) for _, x in part] for part in index)
-    if all(row) and not all(terms):
+    if not isinstance(dim, Array) or not all(row) or all(terms):
+        return
+    if not names.is_within(index[-1], dim.size):
         text = f"a pointer to an element may lead through all rows of '{symbol.name}'"
         help = f"give all subscripts: {symbol.name}[i][j]"
         raise NotModelled("LX014", text, help, node)
@@ -217,14 +222,19 @@ def _seen_as(
     pointer = bool(t.derived) and isinstance(t.derived[0], Pointer) and not t.is_any_volatile
     alike = symbol.type.base == t.base and symbol.type.record == t.record
     if pointer and alike and (t.base is not None or t.record):
-        rows = [d.size if isinstance(d, Array) else None for d in t.derived[1:]]
-        there = symbol.type.derived[len(done) + 1 :]
-        mine = [d.size if isinstance(d, Array) else None for d in there]
-        if len(there) == len(rows) and all(same_size(a, b, names) for a, b in zip(rows, mine)):
+        rows, there = t.derived[1:], symbol.type.derived[len(done) + 1 :]
+        if len(there) == len(rows) and all(_same_step(a, b, names) for a, b in zip(rows, there)):
             return symbol, done, offset
     help = f"use '{symbol.name}' itself"
     reason = f"the pointer{name} sees '{symbol.name}' with another type ({t})"
     raise NotModelled("LX014", reason, help, node)
+
+
+def _same_step(a: Derived, b: Derived, names: Names) -> bool:
+    """Whether two types lead on alike: to arrays of one size, or along pointers."""
+    if isinstance(a, Array) and isinstance(b, Array):
+        return same_size(a.size, b.size, names)
+    return isinstance(a, Pointer) and isinstance(b, Pointer)
 
 
 def same_size(a: c_ast.Node | None, b: c_ast.Node | None, names: Names) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Bin, Const, Expr, For, Select, Un, Var
+from loopxform.ir.types import Scalar
+from loopxform.ir.typing import type_of
 from loopxform.ir.visit import map_expr, substitute, walk_expr
 from loopxform.records import record
 
@@ -154,6 +156,18 @@ def extremes(p: Poly, context: Context, positive: Sign, *, greatest: bool) -> li
         bounded = (_bounded_remainders(p, var, context, positive, greatest) for p in found)
         found = [q for p in bounded for q in _bounded(p, var, limits, positive, greatest)][:_MOST]
     return found
+
+
+def is_between(e: Expr, first: int, last: int, context: Context, types: dict[str, Scalar]) -> bool:
+    """Whether a sum of signed numbers is never below one number nor above another."""
+    if any(type_of(x, types).is_unsigned for x in walk_expr(e)):
+        return False
+
+    def reaches(p: Poly) -> bool:
+        ends = extremes(p, context, lambda _: False, greatest=False)
+        return any(q.constant is not None and q.constant >= 0 for q in ends)
+
+    return reaches(poly(e) - constant(first)) and reaches(constant(last) - poly(e))
 
 
 def _bounded_remainders(

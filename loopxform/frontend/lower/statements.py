@@ -209,7 +209,9 @@ class Statements(SimpleStatements):
             origin=origin,
         )
         self.facts.enter(loop)
+        outside, self.x.around = self.x.around, self.facts.around
         loop = replace(loop, body=self.body(node.stmt))
+        self.x.around = outside
         self.facts.leave()
         return [replace(loop, sets=tuple(self._silently_set(node, loop, h.symbol)))]
 

@@ -7,11 +7,13 @@ refused here, with the place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pycparser import c_ast
 
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Un, Var
 from loopxform.ir.types import INT, LONG, Scalar, common
 from loopxform.ir.typing import COMPARISONS, type_of
@@ -90,16 +92,46 @@ def check_wrap(e: Expr, types: Types, node: c_ast.Node) -> None:
 
 
 def check_condition(e: Expr, types: Types, node: c_ast.Node) -> None:
-    """As check_wrap, and refuses comparisons of a signed with an unsigned number."""
+    """As check_wrap, and refuses comparisons of a signed with an unsigned number, but for those
+    that a comparison before them says not to be negative: `i >= 0 && i < n`."""
     check_wrap(e, types, node)
+    _check_signs(e, frozenset(), types, node)
+
+
+def _check_signs(e: Expr, known: frozenset[Expr], types: Types, node: c_ast.Node) -> None:
+    """Refuses such comparisons where numbers that are `known` are not negative."""
+    if isinstance(e, Bin) and e.op in ("&&", "||"):
+        _check_signs(e.left, known, types, node)
+        found = _not_negative(e.left, holds=e.op == "&&")
+        _check_signs(e.right, known.union(found), types, node)
+        return
     for x in walk_expr(e):
         if isinstance(x, Bin) and x.op in COMPARISONS - {"&&", "||"}:
             if any(isinstance(y, Load) for y in walk_expr(x)):
                 continue
             for side, other in ((x.left, x.right), (x.right, x.left)):
-                if _turns_unsigned(side, other, types):
+                if side not in known and _turns_unsigned(side, other, types):
                     reason = "a signed number is compared as unsigned"
                     raise NotModelled("LX019", reason, "compare numbers of one sign", node)
+
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _not_negative(e: Expr, *, holds: bool) -> Iterator[Expr]:
+    """The numbers that a condition says not to be below 0 where it holds, or where it does not."""
+    match e:
+        case Bin("&&" | "||" as op, left, right) if (op == "&&") == holds:
+            yield from _not_negative(left, holds=holds)
+            yield from _not_negative(right, holds=holds)
+        case Un("!", operand):
+            yield from _not_negative(operand, holds=not holds)
+        case Bin("<" | "<=" | ">" | ">=" as op, left, right):
+            for said, x, limit in ((op, left, right), (_MIRRORED[op], right, left)):
+                end = value_of(limit)
+                least = None if end is None else end + (said in (">", "<="))
+                if least is not None and least >= 0 and (said in (">", ">=")) == holds:
+                    yield x
 
 
 def _turns_unsigned(side: Expr, other: Expr, types: Types) -> bool:

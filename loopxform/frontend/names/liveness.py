@@ -16,7 +16,7 @@ from pycparser import c_ast
 from loopxform.frontend.syntax.tree import below, every
 
 Means = Callable[[c_ast.Node], bool]
-"""Whether a node is the name of the variable."""
+"""Whether a node is the name of the variable, or the member of a struct that is meant."""
 
 
 class Use(Enum):
@@ -112,9 +112,9 @@ class _Order:
         if node is None or (self.touching is not None and id(node) not in self.touching):
             return Use.NONE
         match node:
-            case c_ast.ID():
-                return Use.READ if self.means(node) else Use.NONE
-            case c_ast.Assignment(op="=", lvalue=c_ast.ID() as target) if self.means(target):
+            case c_ast.ID() | c_ast.StructRef() if self.means(node):
+                return Use.READ
+            case c_ast.Assignment(op="=", lvalue=target) if self.means(target):
                 return _or(self.first(node.rvalue), Use.SET)
             case c_ast.Compound() | c_ast.DeclList() | c_ast.ExprList():
                 return self.sequence(below(node))

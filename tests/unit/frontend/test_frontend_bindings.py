@@ -25,6 +25,11 @@ MEANS = [
     ("int k = n; float *p = a + k; p[0] = 1; k = 2;", "a[n] = 1;"),
     ("if (n) { float *p = a; *p = 1; } else { float *p = b; *p = 2; }",
      "if (n) a[0] = 1; else b[0] = 2;"),
+    # Elements of one row, as the loops around say.
+    ("for (int i = 0; i < 8; i++) { float *p = m[1]; float *q = m[0]; p[i] = q[7 - i]; }",
+     "for (i = 0; i < 8; i++) m[1, i] = m[0, 7-i];"),
+    ("for (int i = 1; i < 4; i++) for (int j = 0; j < i; j++) { float *p = m[1]; p[i + j] = 1; }",
+     "for (i = 1; i < 4; i++) for (j = 0; j < i; j++) m[1, i+j] = 1;"),
 ]  # fmt: skip
 
 
@@ -53,6 +58,11 @@ UNKNOWN = [
     "int *p = (int *)a; p[0] = 1;",
     "float (*r)[4] = m; r[0][1] = 2;",
     "float *p = x; p[0] = 1;",
+    # Elements that may be in another row.
+    "for (int i = 0; i < 9; i++) { float *p = m[0]; p[i] = 1; }",
+    "for (int i = 0; i < 8; i++) { float *p = m[1]; p[i - 1] = 1; }",
+    "for (int i = 0; i < n; i++) { float *p = m[0]; p[i] = 1; }",
+    "for (unsigned i = 1; i < 8; i++) { float *p = m[0]; p[i - 2] = 1; }",
 ]
 
 

@@ -174,6 +174,43 @@ def test_structs_come_by_their_address() -> None:
     assert body.splitlines()[0] == "for (i = 0; i < v_at.n; i++)"
 
 
+@pytest.mark.parametrize(
+    ("inside", "after", "is_given"),
+    [
+        ("d.x = x[i]; d.y = d.x; x[i] = d.y;", "", False),
+        ("d.x = x[i]; x[i] = d.x;", "d.x = 1;", True),
+        ("x[i] = d.x; d.x = i;", "", True),
+        ("if (x[i]) d.x = 1; x[i] = d.x;", "", True),
+        ("d.x = d.e.z = i; x[i] = d.x;", "", True),
+        ("d.x = x[i]; x[i] = *p;", "", True),
+        ("d.v[0] = x[i]; x[i] = d.v[0];", "", True),
+    ],
+)
+def test_structs_of_which_members_are_set_first_belong_to_the_part(
+    inside: str, after: str, is_given: bool
+) -> None:
+    taken = "int *p = &d.y;" if "*p" in inside else ""
+    text = f"""typedef struct {{ int x, y, v[2]; struct {{ int z; }} e; }} T;
+    void f(int n, int *x) {{ T d; {taken}
+      for (int i = 0; i < n; i++) {{ {inside} }} {after} }}"""
+    original = read(text)
+    loop = items_of(original)[2 if taken else 1]
+    region = original.region("f_1", original.definitions["f"], [loop])
+    assert ("&d" in original.outlined(region).arguments) is is_given
+
+
+def test_pointers_that_are_set_first_belong_to_the_part() -> None:
+    text = """typedef struct { double v, w; } T;
+    void f(int n, const int *at, const T *a, T *b) { const T *p; T *q; int i, k; puts("f");
+      for (i = 0; i < n; i++) {
+        k = at[i]; p = &a[k]; q = &b[i];
+        q->v = p->v + p->w; } }"""
+    signature, call, body = made(text, 4)
+    assert signature == "void f_1(int n, const int *at, const T *a, T *b)"
+    assert call == "n, at, a, b"
+    assert body.splitlines()[-1].strip() == "b.v[i] = a.v[k] + a.w[k];"
+
+
 def test_of_a_loop_that_returns_the_search_is_taken_out() -> None:
     text = """int f(int n, double *x, int *at) {
       for (int i = 2; i < n; i++) if (x[i] > 3) { *at = i; return 1; } return 0; }"""

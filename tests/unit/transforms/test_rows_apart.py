@@ -21,6 +21,10 @@ def rows(body: str, header: str = "int k = p[r]; k < p[r + 1]; k++", params: str
     return c(f"for (int r = 0; r < n; r++) {{ {inside} }}", params)
 
 
+def cells(body: str) -> str:
+    return c(f"for (int r = 0; r < n; r++) {{ {body} }}", f"const int len, {PARAMS}")
+
+
 LISTINGS = {
     "segments": (rows("s += v[k]; y[k] = s;"), STEP),
     "in-place": (rows("y[k] = y[k] * 2;"), "rows-apart r sorted"),
@@ -37,6 +41,15 @@ LISTINGS = {
         c("for (int r = 1; r <= n; r++) { for (int k = p[r - 1]; k < p[r]; k++) y[k] = v[k]; "
           "for (int k = p[r - 1]; k < p[r]; k++) y[k] *= 3; }", PARAMS), STEP,
     ),
+    "of-one-length": (cells("for (int i = 0; i < 3; i++) y[p[r] + i] += v[r];"), STEP),
+    "of-one-length-from-a-scalar": (
+        cells("int s = p[r]; for (int k = 0; k < z[r]; k++) for (int i = 0; i < 2; i++) "
+              "y[s + 2 - i] += y[s + 1] + k;"), STEP,
+    ),
+    "of-a-length-that-is-given": (
+        cells("int s = p[r]; for (int i = 0; i < len; i++) y[s + i] = 2 * y[s + i] + v[i];"), STEP,
+    ),
+    "of-one-element": (cells("y[p[r]] = 2 * y[p[r]] + v[r];"), STEP),
 }  # fmt: skip
 
 REFUSALS = {
@@ -65,6 +78,22 @@ REFUSALS = {
              PARAMS.replace("int p", "unsigned p")), STEP,
     ),
     "parallel": (rows("s += v[k];"), "parallelise r", STEP),
+    "of-a-length-that-differs": (cells("for (int i = 0; i < z[r]; i++) y[p[r] + i] = r;"), STEP),
+    "of-one-length-and-elsewhere": (
+        cells("for (int i = 0; i < 2; i++) y[p[r] + i] = y[i] + r;"), STEP,
+    ),
+    "of-one-length-in-rows-that-may-not-run": (
+        cells("if (z[r] > 1) for (int i = 0; i < 2; i++) y[p[r] + i] = r;"), STEP,
+    ),
+    "of-one-length-behind-the-start-of-the-row-before": (
+        cells("int s = y[r]; for (int i = 0; i < 2; i++) y[s + i] = r; s = p[r];"), STEP,
+    ),
+    "of-one-length-from-unsigned-starts": (
+        cells("for (int i = 0; i < 2; i++) y[p[r] + i] += r;").replace("int p", "unsigned p"), STEP,
+    ),
+    "of-one-length-from-a-start-cut-short": (
+        cells("char s = p[r]; for (int i = 0; i < 2; i++) y[s + i] += r;"), STEP,
+    ),
 }  # fmt: skip
 
 STARTS = ([0], [2, 2], [0, 3], [0, 0, 4, 4, 9], [1, 3, 9, 2, 5], [4, 0, 4, 0], [9, 5, 1])
@@ -87,9 +116,16 @@ def test_listing(name: str, golden: Golden) -> None:
 
 def given(starts: list[int]) -> dict[str, Any]:
     rng = np.random.default_rng(len(starts))
-    arrays = {n: rng.integers(0, 9, 10).astype(np.int32) for n in "vy"}
+    arrays = {n: rng.integers(0, 9, 12).astype(np.int32) for n in "vy"}
     z = np.zeros(len(starts) - 1, np.int32)
-    return {"n": len(starts) - 1, "m": 10, "p": np.array(starts, np.int32), "z": z, **arrays}
+    return {
+        "len": 2,
+        "n": len(starts) - 1,
+        "m": 12,
+        "p": np.array(starts, np.int32),
+        "z": z,
+        **arrays,
+    }
 
 
 @pytest.mark.parametrize("name", REFUSALS)
