@@ -109,7 +109,8 @@ def _meant(fn: Function) -> Function:
         if step is None:
             break
         done = done.then(step)
-    bounded = with_known_bounds(_in_loops_that_run(done.function))
+    running = _in_loops_that_run(done.function)
+    bounded = with_known_bounds(running, _fixed(running))
     rows = _rows_and_columns(bounded)
     found = with_whole_windows(with_absolute_tiles(rows, _fixed(rows)))
     if found == read and not bounds_change:

@@ -5,6 +5,7 @@
     i = 0; do { S; i++; } while (i < n)  ->   for (i = 0; i < (n > 0 ? n : 0 + 1); i++) { S }
     i = n; do S while (i-- > 0);         ->   for (i = n; i >= (0 < n ? 0 : n); i--) S
     do S while (--i);                    ->   i_start = i; for (i = i_start; i > ...; i--) S
+    for (i = n; i; i--) S                ->   for (i = n; i != 0; i--) S
     for (; i < n; i++) { S }             ->   i_start = i; for (i = i_start; i < n; i++) { S }
 
 Whether the header really counts is asked of every `for` later on.
@@ -40,6 +41,18 @@ class CountedDo(c_ast.For):
     """A `for` that was written with `do`."""
 
     __slots__ = ()
+
+
+def compared(s: c_ast.For | c_ast.While | c_ast.DoWhile, scope: Scope) -> c_ast.Node | None:
+    """The condition of a loop, which compares with 0 where it asks whether what the loop steps is
+    something else."""
+    cond = s.cond
+    known = scope.types.get(cond.name) if isinstance(cond, c_ast.ID) else None
+    if known is None or kind(known) not in ("signed", "unsigned"):
+        return cond
+    if all(stepped(n) != cond.name for n in every(s)):
+        return cond
+    return build.binary("!=", build.name(cond.name, cond), build.number(0, cond))
 
 
 def from_start(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Bin, Const, Expr, For, Select, Un, Var
+from loopxform.ir.quotients import in_quotients
 from loopxform.ir.visit import map_expr, substitute, walk_expr
 from loopxform.records import record
 
@@ -36,10 +37,20 @@ def loop_bounds(loop: For, known: dict[str, Expr]) -> Context:
         return ()
     lo, hi, one = substitute(loop.lo, known), substitute(loop.hi, known), constant(1)
     if loop.step.value > 0:
-        least = (Bound(loop.var, poly(e), True) for e in _operands(lo, "max"))
-        return (*least, *(Bound(loop.var, poly(e) - one, False) for e in _operands(hi, "min")))
+        lows = [poly(e) for e in _operands(lo, "max")]
+        ends = [poly(in_quotients(e)) for e in _operands(hi, "min")]
+        least = (Bound(loop.var, low, True) for low in lows)
+        return (*least, *(Bound(loop.var, end - _last(loop, lows, end), False) for end in ends))
     least = (Bound(loop.var, poly(e) + one, True) for e in _operands(hi, "max"))
     return (*least, *(Bound(loop.var, poly(e), False) for e in _operands(lo, "min")))
+
+
+def _last(loop: For, lows: list[Poly], end: Poly) -> Poly:
+    """How far in front of its end a loop is at most in the last iteration: a step, where whole
+    steps lead there."""
+    step = poly(loop.step)
+    whole = len(lows) == 1 and (end - lows[0]).divide(step) is not None
+    return step if whole else constant(1)
 
 
 def _operands(e: Expr, op: str) -> Iterator[Expr]:
