@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopxform.ir.affine import Monomial, Poly, constant
+from loopxform.ir.affine import Monomial, Poly, constant, poly
 from loopxform.ir.nodes import Bin, Const, Expr, Un
 from loopxform.ir.visit import map_expr
 
@@ -91,3 +91,12 @@ def cleared(mask: Expr) -> int:
         case _:
             return 0
     return power.bit_length() - 1 if power > 1 and power & (power - 1) == 0 else 0
+
+
+def largest_remainder(p: Poly) -> int | None:
+    """The most that `n - d*(n/d)` can be; None for other numbers."""
+    for m, c in p.terms:
+        match m:
+            case (Bin("/", n, Const(int(d))),) if d > 0 and c == -d:
+                return d - 1 if p == poly(n) - constant(d) * Poly(((m, 1),)) else None
+    return None

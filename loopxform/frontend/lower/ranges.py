@@ -87,22 +87,25 @@ def _facts(e: Expr, taken: bool, context: Context) -> Iterator[Bound]:
             yield from _facts(right, taken, context)
         case Bin("<" | ">" | "<=" | ">=" | "==" | "!=" as op, left, right):
             holds, difference = op if taken else _NEGATED[op], poly(left) - poly(right)
-            alone = [x.name for x in (left, right) if isinstance(x, Var)]
-            moving = [
-                v
-                for v in _innermost_first(context)
-                if difference.coefficient(v).constant in (1, -1)
-            ]
-            for name in [v for v in moving if v in alone] or moving[:1] or dict.fromkeys(alone):
+            names = (x.name for x in (left, right) if isinstance(x, Var))
+            alone = [v for v in names if _is_linear(difference, v)]
+            moving = [v for v in _innermost_first(context) if _is_linear(difference, v)]
+            found = [v for v in moving if v in alone] or moving[:1] or list(dict.fromkeys(alone))
+            for name in found:
                 yield from _fact(name, holds, difference, context)
+            if not found:
+                yield from _plain_fact(holds, difference)
+
+
+def _is_linear(p: Poly, name: str) -> bool:
+    """Whether it is a variable, or minus that, and a rest without it, in quotients neither."""
+    c = p.coefficient(name)
+    return c.constant in (1, -1) and p.without(name) + c * poly(Var(name)) == p
 
 
 def _fact(name: str, op: str, difference: Poly, context: Context) -> Iterator[Bound]:
     """`name + rest op 0` as bounds of name, which may be at the end of what holds already."""
-    c = difference.coefficient(name).constant
-    if c not in (1, -1):
-        return
-    rest = difference.without(name)
+    c, rest = difference.coefficient(name).constant, difference.without(name)
     limit = -rest if c == 1 else rest
     upward = (op in (">", ">=")) == (c == 1)
     if op == "==":
@@ -115,6 +118,15 @@ def _fact(name: str, op: str, difference: Poly, context: Context) -> Iterator[Bo
         yield Bound(name, limit + constant(1 if upward else -1), upward)
     elif op in ("<=", ">="):
         yield Bound(name, limit, upward)
+
+
+def _plain_fact(op: str, difference: Poly) -> Iterator[Bound]:
+    """`difference op 0` of numbers that no loop counts: between 0 and what is not negative then,
+    there is something."""
+    reached = difference if op in (">", ">=") else -difference
+    if op not in ("==", "!="):
+        yield Bound("", Poly(()), True)
+        yield Bound("", reached - constant(1) if op in ("<", ">") else reached, False)
 
 
 _MOST_CASES = 16

@@ -15,7 +15,7 @@ from loopxform.analysis.context import always
 from loopxform.analysis.fusion import next_statement
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.nodes import Assign, Bin, Const, Decl, For, Function, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, Stmt, Var
 from loopxform.ir.renaming import rename
 from loopxform.ir.visit import LoopSite, after, map_body, reads, replace_at, walk, writes
 from loopxform.records import record
@@ -116,7 +116,7 @@ def _apart(fn: Function, site: LoopSite, rest: _Rest) -> tuple[Obstacle, ...]:
     begun = Bin("<=", first.lo, first.hi)
     idle, over = Bin("<=", first.hi, first.lo), Bin("<=", second.hi, first.hi)
     runs = (inside,) if follows else (begun, inside)
-    nothing = [idle] if follows else [idle, over] if not second.live_out else [Const(0)]
+    nothing: list[Expr] = [idle] if follows else [idle, over] if not second.live_out else [Const(0)]
     proven = all(always(fn, site.path, Bin("||", conjunction(nothing), c)) for c in runs)
     if not proven:
         return (_no(site, "it may end behind the end of the loop behind it"),)
