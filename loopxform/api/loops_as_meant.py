@@ -67,6 +67,7 @@ from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.invariant_elements import with_invariant_elements
 from loopxform.prepare.joined_branches import with_joined_branches
 from loopxform.prepare.known_bounds import with_known_bounds
+from loopxform.prepare.last_values import with_last_values
 from loopxform.prepare.repeated_loops import with_repeated_loops
 from loopxform.prepare.sunk_code import with_sunk_code
 from loopxform.prepare.unrolled_loops import rerolled
@@ -109,7 +110,9 @@ def _meant(fn: Function) -> Function:
         if step is None:
             break
         done = done.then(step)
-    bounded = with_known_bounds(_in_loops_that_run(done.function))
+    running = _in_loops_that_run(done.function)
+    fixed = _fixed(running)
+    bounded = with_known_bounds(with_last_values(running, fixed), fixed)
     rows = _rows_and_columns(bounded)
     found = with_whole_windows(with_absolute_tiles(rows, _fixed(rows)))
     if found == read and not bounds_change:

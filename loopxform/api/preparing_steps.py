@@ -25,8 +25,8 @@ from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
 from loopxform.api.prepared_loops import reference
 from loopxform.api.restated import restated
 from loopxform.budget import Exhausted, part, within
-from loopxform.ir.affine import poly, simplify, to_expr
-from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Load, Opaque, While
+from loopxform.ir.affine import constant, poly, simplify, to_expr
+from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Load, Opaque, Var, While
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, at, declared, loads, loops, names, stmt_exprs, walk, writes
 from loopxform.source import Loc
@@ -213,7 +213,7 @@ def _crossing(loop: For, a: Expr, b: Expr) -> Expr | None:
     """The first value of the counter behind the one for which `a` is `b`."""
     gap = poly(a) - poly(b)
     times, rest = gap.coefficient(loop.var).constant, gap.without(loop.var)
-    if not times or rest.mentions(loop.var):
+    if not times or rest + constant(times) * poly(Var(loop.var)) != gap:
         return None
     ahead = to_expr(rest if times < 0 else -rest)
     return simplify(Bin("+", Bin("/", ahead, Const(abs(times))), Const(1)))

@@ -1,10 +1,15 @@
-"""Division of polynomials."""
+"""Division of polynomials, and numbers by their quotients."""
 
 from __future__ import annotations
 
-from loopxform.ir.affine import Monomial, Poly, constant
+from loopxform.ir.affine import Monomial, Poly, constant, poly
+from loopxform.ir.nodes import Bin, Const, Expr, Un
+from loopxform.ir.visit import map_expr
 
 Term = tuple[Monomial, int]
+
+WORD = 31
+"""Bits of a number that has a sign."""
 
 
 def _rank(t: Term) -> tuple[int, str]:
@@ -51,3 +56,47 @@ def divide(p: Poly, d: Poly) -> Poly | None:
         return None
     q = quotient(p, d)
     return q if p == q * d else None
+
+
+def in_quotients(e: Expr) -> Expr:
+    """The same number of signed ones, by quotients and their multiples: sums of it may cancel then,
+    and say what divides them.
+
+    n % 4  ->  n - 4*(n/4)        n & ~3  ->  (n >> 2)*4        n << 2  ->  n*4
+    """
+    return map_expr(e, _by_quotient)
+
+
+def _by_quotient(e: Expr) -> Expr:
+    match e:
+        case Bin("%", n, Const(int(d)) as divisor) if d > 0:
+            return Bin("-", n, Bin("*", divisor, Bin("/", n, divisor)))
+        case Bin("&", n, mask) if bits := cleared(mask):
+            return Bin("*", Bin(">>", n, Const(bits)), Const(1 << bits))
+        case Bin("<<", n, Const(int(bits))) if 0 <= bits < WORD:
+            return Bin("*", n, Const(1 << bits))
+        case _:
+            return e
+
+
+def cleared(mask: Expr) -> int:
+    """How many of the lowest bits `& mask` leaves out, where it leaves out no others; else 0."""
+    match mask:
+        case Un("~", Const(int(ones), type=t)) if not t.is_unsigned:
+            power = ones + 1
+        case Un("-", Const(int(power), type=t)) if not t.is_unsigned:
+            pass
+        case Const(int(value)):
+            power = -value
+        case _:
+            return 0
+    return power.bit_length() - 1 if power > 1 and power & (power - 1) == 0 else 0
+
+
+def largest_remainder(p: Poly) -> int | None:
+    """The most that `n - d*(n/d)` can be; None for other numbers."""
+    for m, c in p.terms:
+        match m:
+            case (Bin("/", n, Const(int(d))),) if d > 0 and c == -d:
+                return d - 1 if p == poly(n) - constant(d) * Poly(((m, 1),)) else None
+    return None

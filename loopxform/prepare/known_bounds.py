@@ -2,6 +2,7 @@
 
     L = len[i]; if (L > u) L = u; for (k = 0; k < L; k++)  ->  for (k = 0; k < min(len[i], u); k++)
     end = jj + 32 > n ? n : jj + 32; for (j = jj; j < end; j++)  ->  ... j < min(jj + 32, n) ...
+    end = n & ~3; for (k = 0; k < end; k += 4)  ->  for (k = 0; k < n/4*4; k += 4), where n >= 0
 
 What a loop ends at then says how it depends on the loops around, and where it ends at the latest. A
 value stands for a variable as long as nothing that it is made of may change; one that is an element
@@ -31,9 +32,10 @@ from loopxform.ir.nodes import (
     Un,
     Var,
 )
+from loopxform.ir.quotients import WORD, cleared, in_quotients
 from loopxform.ir.types import Scalar, promote
 from loopxform.ir.typing import COMPARISONS, symbols, type_of
-from loopxform.ir.visit import declared, loads, names, substitute, walk, walk_expr, writes
+from loopxform.ir.visit import declared, loads, map_expr, names, substitute, walk, walk_expr, writes
 from loopxform.ir.whiles import condition
 
 MOST = 32
@@ -42,16 +44,22 @@ MOST = 32
 Values = dict[str, Expr]
 
 
-def with_known_bounds(fn: Function) -> Function:
-    """The function with the values of its own scalars in the bounds of loops."""
-    body = _Bounds(fn).block(fn.body, {})
-    return fn if body == fn.body else replace(fn, body=body)
+def with_known_bounds(fn: Function, fixed: frozenset[str]) -> Function:
+    """The function with the values of its own scalars in the bounds of loops. What is assumed of
+    those that are `fixed` is asked of the caller."""
+    work = _Bounds(fn, fixed)
+    body = work.block(fn.body, {})
+    if body == fn.body:
+        return fn
+    new = (c for c in dict.fromkeys(work.asked) if c not in fn.assumes)
+    return replace(fn, body=body, assumes=(*fn.assumes, *new))
 
 
 class _Bounds:
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: Function, fixed: frozenset[str]) -> None:
         self.types: dict[str, Scalar] = symbols(fn)
         self.own = {n for n, d in declared(fn.body).items() if not (d.shape or d.exposed)}
+        self.fixed, self.asked = fixed, list[Expr]()
 
     def block(self, body: tuple[Stmt, ...], values: Values) -> tuple[Stmt, ...]:
         """The statements of a body; `values` are those in front of it, afterwards those behind."""
@@ -64,6 +72,7 @@ class _Bounds:
                 lo, hi = s.lo, s.hi
                 if condition(s) is None:
                     lo, hi = (self._shorter(substitute(e, values)) for e in (lo, hi))
+                    lo, hi = (map_expr(in_quotients(e), self._divided) for e in (lo, hi))
                 asks = None if s.asks is None else substitute(s.asks, values)
                 return replace(s, lo=lo, hi=hi, asks=asks, body=self.block(s.body, dict(values)))
             case If():
@@ -88,6 +97,22 @@ class _Bounds:
             if fixed and self._stands(name, value):
                 values[name] = self._converted(name, value)
         return replace(s, then=then, orelse=orelse)
+
+    def _divided(self, e: Expr) -> Expr:
+        """A number without its lowest bits as a quotient."""
+        match e:
+            case Bin(">>", n, Const(int(bits))) if 0 < bits < WORD and self._is_counted(n):
+                return Bin("/", n, Const(1 << bits))
+            case _:
+                return e
+
+    def _is_counted(self, n: Expr) -> bool:
+        """Whether a number has a sign, and can be asked not to be negative (and now is)."""
+        plain = names(n) <= self.fixed and all(map(self._is_plain, walk_expr(n)))
+        if plain and any(isinstance(x, Var) for x in walk_expr(n)):
+            self.asked.append(Bin("<=", Const(0), n))
+            return True
+        return False
 
     def _shorter(self, e: Expr) -> Expr:
         """A value that is the less or the greater of two, as that, where both are computed in any
@@ -119,10 +144,16 @@ class _Bounds:
         match e:
             case Load(_, index):
                 return not any(x for i in index for x in loads(i))
+            case Bin("/" | "%", _, Const(int(divisor))):
+                return divisor > 0
+            case Bin("<<" | ">>", _, Const(int(bits))):
+                return 0 < bits < WORD
+            case Bin("&", _, mask):
+                return cleared(mask) > 0
             case Bin(op):
                 return op in ("+", "-", "*", "min", "max") or op in COMPARISONS
-            case Un(op):
-                return op == "-"
+            case Un(op, operand):
+                return op == "-" or (op == "~" and isinstance(operand, Const))
             case Cast(t, operand):
                 inner = type_of(operand, self.types)
                 return inner.is_integer and not inner.is_unsigned and inner.bytes <= t.bytes

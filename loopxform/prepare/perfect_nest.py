@@ -20,6 +20,7 @@ from loopxform.errors import TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import Assign, Decl, For, Function, If, Stmt, Var
+from loopxform.ir.quotients import largest_remainder
 from loopxform.ir.visit import (
     LoopSite,
     Path,
@@ -49,7 +50,7 @@ from loopxform.transforms import (
     Scalarise,
     possible,
 )
-from loopxform.transforms.edges.bounds import fixed_trips
+from loopxform.transforms.edges.bounds import fixed_trips, trips_to
 from loopxform.transforms.restructure.places import place_text
 
 FEW = 8
@@ -59,7 +60,10 @@ FEW = 8
 def has_few_iterations(loop: For) -> bool:
     """Whether it has at most FEW, as can be told in advance."""
     fixed = fixed_trips(loop)
-    return fixed is not None and not fixed[1] and (fixed[0].value or FEW + 1) <= FEW
+    if fixed is not None and not fixed[1]:
+        return (fixed[0].value or FEW + 1) <= FEW
+    rest = trips_to(loop, loop.hi)
+    return rest is not None and (largest_remainder(rest) or FEW + 1) <= FEW
 
 
 def told_apart(derivation: Derivation, before: Function | None = None) -> Derivation:

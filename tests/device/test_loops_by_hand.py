@@ -26,6 +26,7 @@ void {name}(int n, int m, {type} *restrict c, const {type} *a, const {type} *b)
 """
 PRODUCT = "c[i*m + j] += a[i*n + k] * b[k*m + j];"
 FOUR = " ".join(f"s += a[i*n + k + {t}] * b[(k + {t})*m + j];" for t in range(4))
+TWO = "s += a[i*n + k] * b[k*m + j]; s1 += a[i*n + k + 1] * b[(k + 1)*m + j];"
 SUMS = (
     "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) {{ double s = 0; {} c[i*m + j] = s; }}"
 )
@@ -49,6 +50,17 @@ BODIES = {
     " for (int i = 0; i < n; i++) for (int j = jj; j < MIN(jj + 8, m); j++) { double s = 0;"
     " for (int k = kk; k < MIN(kk + 8, n); k++) s += a[i*n + k] * b[k*m + j]; c[i*m + j] += s; }",
     "unrolled": SUMS.format(f"int k; for (k = 0; k + 3 < n; k += 4) {{ {FOUR} }} {REST}"),
+    "unrolled_to_a_multiple": SUMS.format(
+        f"int k, end = n - n % 4; for (k = 0; k < end; k += 4) {{ {FOUR} }} {REST}"
+    ),
+    "unrolled_to_a_mask": SUMS.format(
+        f"int k, end = n & ~3; for (k = 0; k < end; k += 4) {{ {FOUR} }}"
+        f" {REST.replace('(;', '(k = end;')}"
+    ),
+    "two_sums": SUMS.format(
+        f"double s1 = 0; int k; for (k = 0; k + 1 < n; k += 2) {{ {TWO} }}"
+        " if (k < n) s += a[i*n + k] * b[k*m + j]; s += s1;"
+    ),
     "unrolled_until": SUMS.format(f"int k; for (k = 0; k <= n - 4; k += 4) {{ {FOUR} }} {REST}"),
 }
 SIZES = ({"n": 21, "m": 35}, {"n": 1, "m": 1}, {"n": 16, "m": 8}, {"n": 3, "m": 50})
@@ -93,7 +105,7 @@ def test_touches_only_what_the_c_program_touches(name: str) -> None:
     assert report.clean, report.findings
 
 
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", [n for n in BODIES if n != "unrolled_to_a_mask"])
 def test_steps_replay(name: str) -> None:
     done = tiled(name)
     again = lx.loads(text(name))[name].apply(

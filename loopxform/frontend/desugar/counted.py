@@ -5,6 +5,7 @@
     i = 0; do { S; i++; } while (i < n)  ->   for (i = 0; i < (n > 0 ? n : 0 + 1); i++) { S }
     i = n; do S while (i-- > 0);         ->   for (i = n; i >= (0 < n ? 0 : n); i--) S
     do S while (--i);                    ->   i_start = i; for (i = i_start; i > ...; i--) S
+    for (i = n; i; i--) S                ->   for (i = n; i != 0; i--) S
     for (; i < n; i++) { S }             ->   i_start = i; for (i = i_start; i < n; i++) { S }
 
 Whether the header really counts is asked of every `for` later on.
@@ -40,6 +41,17 @@ class CountedDo(c_ast.For):
     """A `for` that was written with `do`."""
 
     __slots__ = ()
+
+
+def compared(s: c_ast.For | c_ast.While | c_ast.DoWhile, scope: Scope) -> c_ast.Node | None:
+    """The condition of a loop, which compares with 0 where it asks whether what the loop steps is
+    something else."""
+    match s.cond:
+        case c_ast.ID(name=name) as asked if name in scope.types:
+            whole = kind(scope.types[name]) in ("signed", "unsigned")
+            if whole and any(stepped(n) == name for n in every(s)):
+                return build.binary("!=", asked, build.number(0, asked))
+    return cast(Any, s).cond  # type: ignore[no-any-return]
 
 
 def from_start(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:

@@ -5,6 +5,10 @@
 
     for (p = a; p < a + n; p++) s += *p;   ->   for (p@ = 0; p@ < n; p@++) s += a[p@];
 
+So is a pointer to a place that an array says, which may say something else later:
+
+    int *p = list + first[i]; s += p[k];   ->   long p@ = first[i]; s += list[p@ + k];
+
 A value that is no plain sum (`double *p = m[i];`) is kept in a pointer that is set once. Where not
 every use can be told which fixed pointer it is relative to, the pointer is left as it is.
 """
@@ -12,13 +16,14 @@ every use can be told which fixed pointer it is relative to, the pointer is left
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from pycparser import c_ast
 
 from loopxform.frontend.desugar.heap import is_allocation
 from loopxform.frontend.desugar.kinds import once
 from loopxform.frontend.desugar.names import Fresh, Mentions, changed, exposed, governed, mentioned
-from loopxform.frontend.desugar.offsets import Pointers, is_order, place_of
+from loopxform.frontend.desugar.offsets import PlaceIn, Pointers, is_order, place_of
 from loopxform.frontend.desugar.pieces import Pieces, Stray
 from loopxform.frontend.desugar.stepped import stepped
 from loopxform.frontend.syntax.tree import every, replace_children
@@ -34,12 +39,14 @@ def without_moves(node: c_ast.FuncDef, arrays: frozenset[str], fresh: Fresh) -> 
     own = once(node)
     taken = exposed(node.body) | governed(node.body)
     pointers = [n for n, d in own.items() if _is_plain_pointer(d) and n not in taken]
-    if not set(pointers) & changed(node.body):
+    known = Pointers(own, arrays, changed(node.body) | taken)
+    looked_up = _looked_up(inside, pointers, known)
+    if not set(pointers) & changed(node.body) and not looked_up:
         return
     moved = {n for n in map(stepped, inside) if n in pointers} | _set_again(inside, pointers)
     ends = _compared(inside, moved, frozenset(pointers))
-    locals = {d.name for d in every(node.body) if isinstance(d, c_ast.Decl)}
-    done, known = False, Pointers(own, arrays, changed(node.body) | taken)
+    moved |= looked_up
+    locals, done = {d.name for d in inside if isinstance(d, c_ast.Decl)}, False
     mentions = Mentions(node.body)
     for name in _in_order([n for n in pointers if n in moved or n in ends & locals], inside):
         try:
@@ -82,16 +89,35 @@ def _is_plain_pointer(d: c_ast.Decl) -> bool:
 def _set_again(inside: list[c_ast.Node], pointers: list[str]) -> set[str]:
     """The pointers that get a value in several places, but for those from a call: what a function
     gives has no other name."""
-    found: list[tuple[str, c_ast.Node]] = []
-    for n in inside:
-        match n:
-            case c_ast.Assignment(lvalue=c_ast.ID(name=name), rvalue=value):
-                found.append((name, value))
-            case c_ast.Decl(name=name, init=value) if value is not None:
-                found.append((name, value))
+    found = list(_settings(inside))
     count = Counter(name for name, _ in found)
     called = {name for name, value in found if _is_called(value)}
     return {name for name in pointers if count[name] > 1 and name not in called}
+
+
+def _looked_up(inside: list[c_ast.Node], pointers: list[str], known: Pointers) -> set[str]:
+    """The pointers to places that arrays say."""
+    return {n for n, v in _settings(inside) if n in pointers and _reads(place_of(v, known))}
+
+
+def _settings(inside: list[c_ast.Node]) -> Iterator[tuple[str, c_ast.Node]]:
+    """The variables that get a value, each with that."""
+    for n in inside:
+        match n:
+            case c_ast.Assignment(lvalue=c_ast.ID(name=name), rvalue=value):
+                yield name, value
+            case c_ast.Decl(name=name, init=value) if value is not None:
+                yield name, value
+
+
+def _reads(place: PlaceIn | None) -> bool:
+    """Whether the offset of a place reads an array."""
+    terms = () if place is None else place.terms
+    return any(
+        isinstance(n, c_ast.ArrayRef) or (isinstance(n, c_ast.UnaryOp) and n.op == "*")
+        for _, term in terms
+        for n in every(term)
+    )
 
 
 def _is_called(value: c_ast.Node) -> bool:

@@ -17,7 +17,12 @@ from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
 from loopxform.frontend.desugar.countdown import counted_down
-from loopxform.frontend.desugar.counted import do_from_saved_start, from_saved_start, from_start
+from loopxform.frontend.desugar.counted import (
+    compared,
+    do_from_saved_start,
+    from_saved_start,
+    from_start,
+)
 from loopxform.frontend.desugar.early_exits import with_early_exits
 from loopxform.frontend.desugar.early_steps import stepped_at_the_start, stepped_in_condition
 from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
@@ -130,6 +135,7 @@ class _Structure:
             case c_ast.For() | c_ast.While() | c_ast.DoWhile():
                 self._continues(node)
                 node.stmt = self._alone(node.stmt)
+                node.cond = compared(node, self.scope)
                 if isinstance(node, c_ast.For):
                     return apart(node, self.scope.types, self.scope.private)
             case c_ast.If():

@@ -29,7 +29,7 @@ from loopxform.ir.nodes import (
     Stmt,
 )
 from loopxform.ir.printer import expr_text
-from loopxform.ir.quotients import divide, quotient
+from loopxform.ir.quotients import WORD, divide, quotient
 from loopxform.ir.visit import map_body, map_exprs, walk
 
 
@@ -368,7 +368,9 @@ def _never_negative(p: Poly, facts: Facts, halved: frozenset[Poly] = frozenset()
     of `halved` are not negative either."""
 
     def known(atom: Expr) -> bool:
-        return facts.known(atom) or poly(atom) in halved
+        parts = _quotient((atom,))
+        divided = parts is not None and _never_negative(parts[0], facts, halved)
+        return divided or facts.known(atom) or poly(atom) in halved
 
     if all(c > 0 and all(map(known, m)) for m, c in p.terms):
         return True
@@ -400,10 +402,12 @@ def _divided(gap: Poly) -> Iterator[Poly]:
 
 
 def _quotient(m: Monomial) -> tuple[Poly, int] | None:
-    """n and d of a term that is n/d, rounded towards 0."""
+    """n and d of a term that is n/d, rounded towards 0 or downwards."""
     match m:
         case (Bin("/", n, Const(int(d))),) if d > 0:
             return poly(n), int(d)
+        case (Bin(">>", n, Const(int(bits))),) if 0 <= bits < WORD:
+            return poly(n), 1 << bits
         case _:
             return None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from loopxform.ir.affine import Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Bin, Const, Expr, For, Select, Un, Var
+from loopxform.ir.quotients import in_quotients
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import map_expr, substitute, walk_expr
@@ -38,10 +39,20 @@ def loop_bounds(loop: For, known: dict[str, Expr]) -> Context:
         return ()
     lo, hi, one = substitute(loop.lo, known), substitute(loop.hi, known), constant(1)
     if loop.step.value > 0:
-        least = (Bound(loop.var, poly(e), True) for e in _operands(lo, "max"))
-        return (*least, *(Bound(loop.var, poly(e) - one, False) for e in _operands(hi, "min")))
+        lows = [poly(e) for e in _operands(lo, "max")]
+        ends = [poly(in_quotients(e)) for e in _operands(hi, "min")]
+        least = (Bound(loop.var, low, True) for low in lows)
+        return (*least, *(Bound(loop.var, end - _last(loop, lows, end), False) for end in ends))
     least = (Bound(loop.var, poly(e) + one, True) for e in _operands(hi, "max"))
     return (*least, *(Bound(loop.var, poly(e), False) for e in _operands(lo, "min")))
+
+
+def _last(loop: For, lows: list[Poly], end: Poly) -> Poly:
+    """How far in front of its end a loop is at most in the last iteration: a step, where whole
+    steps lead there."""
+    step = poly(loop.step)
+    whole = len(lows) == 1 and (end - lows[0]).divide(step) is not None
+    return step if whole else constant(1)
 
 
 def _operands(e: Expr, op: str) -> Iterator[Expr]:
@@ -78,22 +89,25 @@ def _facts(e: Expr, taken: bool, context: Context) -> Iterator[Bound]:
             yield from _facts(right, taken, context)
         case Bin("<" | ">" | "<=" | ">=" | "==" | "!=" as op, left, right):
             holds, difference = op if taken else _NEGATED[op], poly(left) - poly(right)
-            alone = [x.name for x in (left, right) if isinstance(x, Var)]
-            moving = [
-                v
-                for v in _innermost_first(context)
-                if difference.coefficient(v).constant in (1, -1)
-            ]
-            for name in [v for v in moving if v in alone] or moving[:1] or dict.fromkeys(alone):
+            names = (x.name for x in (left, right) if isinstance(x, Var))
+            alone = [v for v in names if _is_linear(difference, v)]
+            moving = [v for v in _innermost_first(context) if _is_linear(difference, v)]
+            found = [v for v in moving if v in alone] or moving[:1] or list(dict.fromkeys(alone))
+            for name in found:
                 yield from _fact(name, holds, difference, context)
+            if not found:
+                yield from _plain_fact(holds, difference)
+
+
+def _is_linear(p: Poly, name: str) -> bool:
+    """Whether it is a variable, or minus that, and a rest without it, in quotients neither."""
+    c = p.coefficient(name)
+    return c.constant in (1, -1) and p.without(name) + c * poly(Var(name)) == p
 
 
 def _fact(name: str, op: str, difference: Poly, context: Context) -> Iterator[Bound]:
     """`name + rest op 0` as bounds of name, which may be at the end of what holds already."""
-    c = difference.coefficient(name).constant
-    if c not in (1, -1):
-        return
-    rest = difference.without(name)
+    c, rest = difference.coefficient(name).constant, difference.without(name)
     limit = -rest if c == 1 else rest
     upward = (op in (">", ">=")) == (c == 1)
     if op == "==":
@@ -106,6 +120,15 @@ def _fact(name: str, op: str, difference: Poly, context: Context) -> Iterator[Bo
         yield Bound(name, limit + constant(1 if upward else -1), upward)
     elif op in ("<=", ">="):
         yield Bound(name, limit, upward)
+
+
+def _plain_fact(op: str, difference: Poly) -> Iterator[Bound]:
+    """`difference op 0` of numbers that no loop counts: between 0 and what is not negative then,
+    there is something."""
+    reached = difference if op in (">", ">=") else -difference
+    if op not in ("==", "!="):
+        yield Bound("", Poly(()), True)
+        yield Bound("", reached - constant(1) if op in ("<", ">") else reached, False)
 
 
 _MOST_CASES = 16

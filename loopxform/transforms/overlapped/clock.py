@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import lcm
 
-from loopxform.ir.affine import poly, value_of
+from loopxform.ir.affine import constant, poly, value_of
 from loopxform.ir.nodes import (
     Assign,
     Bin,
@@ -95,6 +95,8 @@ class Clock:
                     first = line.without(self.time).value
                     count = (self.first or 0) + step
                     if factor is None or first is None or factor < 0 or factor * count + first < 0:
+                        return x
+                    if line != constant(factor) * poly(Var(self.time)) + constant(first):
                         return x
                     at = factor * count + first
                     return Const(at % n if x.op == "%" else at & n)

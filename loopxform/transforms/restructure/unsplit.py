@@ -15,13 +15,13 @@ from loopxform.analysis.context import always
 from loopxform.analysis.fusion import next_statement
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import poly, value_of
-from loopxform.ir.nodes import Assign, Bin, Decl, For, Function, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, For, Function, Stmt, Var
 from loopxform.ir.renaming import rename
 from loopxform.ir.visit import LoopSite, after, map_body, reads, replace_at, walk, writes
 from loopxform.records import record
 from loopxform.source import Origin
 from loopxform.transforms.base import Step
-from loopxform.transforms.edges.bounds import replace_iterator
+from loopxform.transforms.edges.bounds import conjunction, replace_iterator
 from loopxform.transforms.sites import (
     ascending,
     ends_early,
@@ -114,11 +114,10 @@ def _apart(fn: Function, site: LoopSite, rest: _Rest) -> tuple[Obstacle, ...]:
     inside = Bin("<=", first.hi, second.hi)
     follows = rest.start or second.lo == Var(first.var)
     begun = Bin("<=", first.lo, first.hi)
-    proven = (
-        always(fn, site.path, Bin("||", Bin("<=", first.hi, first.lo), inside))
-        if follows
-        else all(always(fn, site.path, c) for c in (begun, inside))
-    )
+    idle, over = Bin("<=", first.hi, first.lo), Bin("<=", second.hi, first.hi)
+    runs = (inside,) if follows else (begun, inside)
+    nothing: list[Expr] = [idle] if follows else [idle, over] if not second.live_out else [Const(0)]
+    proven = all(always(fn, site.path, Bin("||", conjunction(nothing), c)) for c in runs)
     if not proven:
         return (_no(site, "it may end behind the end of the loop behind it"),)
     made = _joined(fn, site, rest, first.origin)

@@ -47,7 +47,6 @@ UNKNOWN = [
     "for (int i = 0; i < n; i++) { int k = i; float *p = a + k; k++; p[0] = 1; }",
     "float *p; for (int i = 0; i < n; i++) { if (i) p[1] = 2; p = a + i; p[0] = 1; }",
     "float *p; for (int i = 0; i < n; i++) p = a + i; p[0] = 1;",
-    "float *p = a + x[0]; x[0] = 2; p[0] = 1;",
     "float *p = a; a = b; p[0] = 1;",
     "float *p, *q; p = q = &a[n]; q[0] = 1; p[1] = 2;",
     # Somebody else may set it.

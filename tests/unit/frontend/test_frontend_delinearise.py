@@ -102,6 +102,47 @@ def test_what_conditions_say(statement: str, access: str | None, conditions: lis
     assert assumes(fn) == conditions
 
 
+QUOTIENTS_ASKED = [
+    ("if (j - j / 2 < n)", False),
+    ("if (j + j / 2 >= 0 && j < n)", True),
+    ("if (j - (j >> 1) < n)", False),
+    ("if (j - j % 3 < n)", False),
+    ("if (2 * j - j < n)", True),
+]
+
+
+@pytest.mark.parametrize(("condition", "recovered"), QUOTIENTS_ASKED)
+def test_a_condition_on_a_variable_and_a_part_of_it_bounds_neither(
+    condition: str, recovered: bool
+) -> None:
+    (fn,) = nest(f"{condition} a[i*n + j] = 1;", P, j="int j = 0; j < 2*n").unit.functions
+    assert (shape(fn, "a") == [None, "n"]) == recovered
+
+
+UNROLLED = [
+    ("n - n % 4", [None, "n"]),
+    ("n / 4 * 4", [None, "n"]),
+    ("(n >> 2) * 4", [None, "n"]),
+    ("(n >> 2) << 2", [None, "n"]),
+    ("n - n % 8", [None, "n"]),
+    ("n - n % 2", None),
+    ("n & ~1", None),
+    ("n & 3", None),
+    ("n / 4 * 4 + 4", None),
+    ("m / 4 * 4", None),
+]
+
+
+@pytest.mark.parametrize(("end", "recovered"), UNROLLED)
+def test_columns_of_loops_that_leave_a_remainder(end: str, recovered: list[str] | None) -> None:
+    """Four elements from every fourth one on, whose last is in front of the end of the row."""
+    every = " ".join(f"a[i*n + j + {k}] = 1;" for k in range(4))
+    loops = f"for (int i = 0; i < m; i++) for (int j = 0; j < end; j += 4) {{ {every} }}"
+    fn = lower(f"void f(int m, int n, float *a) {{ int end = {end}; {loops} }}")
+    unasked = not assumes(fn) and shape(fn, "a") == [None, "n"]
+    assert unasked == (recovered is not None)
+
+
 COLUMNS = [
     ("a[i*n] = a[i*n + n - 1];", ["a[i, 0]", "a[i, n-1]"], ["1 <= n"]),
     ("{ b[i] = a[i*n + 1]; b[j] = a[i*n + n - 2]; }", ["a[i, 1]", "a[i, n-2]"], ["2 <= n"]),
@@ -133,7 +174,7 @@ def test_conditions_on_what_rows_are_made_of() -> None:
 
 HALVES = [
     ("j < n/2", "{ float t = a[i*n + j]; a[i*n + j] = a[i*n + n-1-j]; a[i*n + n-1-j] = t; }", True),
-    ("j < n >> 1", "a[i*n + n - 1 - j] = 1;", False),
+    ("j < n >> 1", "a[i*n + n - 1 - j] = 1;", True),
     ("j < n/3", "a[i*n + 2*j] = 1;", True),
     ("j < n/2", "a[i*n + 2*j] = 1;", True),
     ("j < n/2", "a[i*n + 3*j] = 1;", False),

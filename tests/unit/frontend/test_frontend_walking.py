@@ -33,7 +33,14 @@ MEANS = [
      "a_offset = 0; e = n; for (a_offset = 0; a_offset < e; a_offset++) a[a_offset] = 1;"),
     ("for (int i = 0; i < n; i++) { float *p = w[i]; for (int j = 0; j < 8; j++) *p++ = 1; }",
      "for (i = 0; i < n; i++) p = 0; for (j = 0; j < 8; j++) w[i, p] = 1; p += 1;"),
+    # pointers to places that arrays say
+    ("float *p = a + x[0]; x[0] = 2; p[0] = 1;", "p = x[0]; x[0] = 2; a[p+0] = 1;"),
+    ("float *p; p = &a[x[n] + 1]; n = 2; p[m] = p[0];", "p = x[n] + 1; n = 2; a[p+m] = a[p+0];"),
+    ("for (int i = 0; i < n; i++) { float *p = a + *x; p[i] = 1; }",
+     "for (i = 0; i < n; i++) p = x[0]; a[p+i] = 1;"),
     # loops that count down, do loops, commas
+    ("for (int i = n; i; i--) a[i] = 1;", "for (i = n; i > 0; i--) a[i] = 1;"),
+    ("int i = n; while (i) { i--; a[i] = 1; }", "for (i = n; i > 0; i--) a[i-1] = 1;"),
     ("int i = n; while (i-- > 0) a[i] = 1;", "for (i = n - 1; i > -1; i--) a[i] = 1;"),
     ("int i = n; while (i--) a[i] = 1;", "for (i = n - 1; i > -1; i--) a[i] = 1;"),
     ("while (n-- > 0) a[n] = 1;", "n_start = n; for (n = n_start - 1; n > -1; n--) a[n] = 1;"),

@@ -19,7 +19,7 @@ LISTINGS = {
     "named": (HALVED, "exit-flag w go"),
     "again": (HALVED, "exit-flag w", "exit-flag w go"),
     "number": (
-        c("int k = n; while (k) { a[k - 1] = k; k--; }"),
+        c("int k = n; while (k) { a[k - 1] = k; k /= 2; }"),
         "exit-flag w",
     ),
 }
