@@ -164,6 +164,13 @@ class CheckedFunction(Shown):
         """The rows of all its matrices."""
         return tuple(row for m in self.matrices for row in m.rows)
 
+    @property
+    def has_unknown_calls(self) -> bool:
+        """Whether loops are unknown for what they call."""
+        unknown = (v for v in self.loops if v.parallel == "unknown")
+        reasons = (r for v in unknown for r in v.reasons)
+        return any(r.code == "LX012" or r.message.startswith(A_CALL) for r in reasons)
+
     def with_program(self, whole: CheckedFunction) -> CheckedFunction:
         """With the verdicts of `whole`, the same function where those of other files are looked
         into, on the loops that are unknown here."""
@@ -301,11 +308,9 @@ class CheckedFile(Shown):
         return replace(self, functions=tuple(f for f in found if f.loops))
 
     @property
-    def has_unknown_calls(self) -> bool:
-        """Whether loops are unknown for what they call."""
-        unknown = (v for v in self.loops if v.parallel == "unknown")
-        reasons = (r for v in unknown for r in v.reasons)
-        return any(r.code == "LX012" or r.message.startswith(A_CALL) for r in reasons)
+    def unknown_callers(self) -> frozenset[str]:
+        """The functions with loops that are unknown for what they call."""
+        return frozenset(f.name for f in self if f.has_unknown_calls)
 
     def with_program(self, whole: CheckedFile) -> CheckedFile:
         """With what is known where functions of other files are looked into (`whole`)."""
