@@ -60,7 +60,7 @@ class Judge:
                 begin = cpu_seconds()
                 file = read(args, path)
                 name = chosen(file, args).name if args.function else None
-                report = checked(file, function=name)
+                report = checked(file, function=name, matrices=not args.stats)
                 more = Budget.of(max(LEAST, SHARE * (cpu_seconds() - begin)))
                 with within(more):
                     return self._with_program(args, path, report, name)
@@ -78,7 +78,8 @@ class Judge:
             whole = read_of_program(args, path, self.program, asked)
             if not whole.parsed.rests:
                 return report
-            return report.with_program(checked(whole, function=name))
+            found = checked(whole, function=name, matrices=not args.stats)
+            return report.with_program(found)
         except LoopxformError:  # of another file, or the limits are used up
             return report
 
