@@ -11,7 +11,7 @@ of seed 000, step 0.)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from loopxform.analysis.accesses import Access, Storage
@@ -33,6 +33,9 @@ from loopxform.records import slotted
 MAX_SYSTEMS = 256
 """Combinations of cases per pair of accesses; beyond it every direction is assumed."""
 
+FEW = 3
+"""Systems of a pair that are solved before what holds in all of them is."""
+
 
 def dependences(
     fn: Function, scope: Path | None = None, *, counters: bool = False
@@ -41,6 +44,14 @@ def dependences(
     row per kind, pair of accesses and direction vector; loops outside the scope stand still.
     `counters`: also of the variables of inner loops that are read after the scope (`region`)."""
     return dependences_among(region(fn, scope, counters=counters))
+
+
+def dependences_of(
+    names: Collection[str], fn: Function, scope: Path, *, counters: bool = False
+) -> tuple[Dependence, ...]:
+    """The `dependences` of some storages."""
+    search = _search(region(fn, scope, counters=counters))
+    return search.rows(names)
 
 
 @remembered(256)
@@ -150,8 +161,10 @@ class _Search:
                 use = _Use(n, runs, instance, access, kind, exact)
                 self.by_storage.setdefault(key, []).append(use)
 
-    def rows(self) -> tuple[Dependence, ...]:
-        return self._among(self.by_storage.values())
+    def rows(self, names: Collection[str] | None = None) -> tuple[Dependence, ...]:
+        """Those of storages of some `names` (None: all)."""
+        found = self.by_storage.items()
+        return self._among(uses for (x, _), uses in found if names is None or x in names)
 
     def carried(self) -> tuple[Dependence, ...]:
         return self._among(map(_first, self.by_storage.values()), within=False)
@@ -319,10 +332,14 @@ class _Search:
             for row in any_direction(len(pair.loops), len(pair.private), forward=forward):
                 yield solution_of(row, pair.loops)
             return
-        for conj in pair.systems():
+        most: list[Row] | None = None
+        for n, conj in enumerate(pair.systems()):
+            if n == FEW:
+                most = _rows_of(Refinement(pair.in_all(), pair.steps), forward=forward)
+            if most is not None and all(_is_known(row, found) for row in most):
+                break  # the other systems have no more rows than what holds in all of them
             refined = Refinement(conj, pair.steps)
-            rows = refined.carried() + (refined.independent() if forward else [])
-            for row in rows:
+            for row in _rows_of(refined, forward=forward):
                 old, known = found.get(row.pattern, (None, None))
                 occurs, point = (True, known) if known else pair.witness(conj, refined, row.pattern)
                 if occurs:
@@ -331,6 +348,16 @@ class _Search:
             computed = self.region.unproven(sorted(point.params)) if point else []
             computed += sorted(point.beyond(self.region.names.types)) if point else []
             yield solution_of(row, pair.loops, point, tuple(computed))
+
+
+def _rows_of(refined: Refinement, *, forward: bool) -> list[Row]:
+    return refined.carried() + (refined.independent() if forward else [])
+
+
+def _is_known(row: Row, found: Mapping[Pattern, tuple[Row, Witness | None]]) -> bool:
+    """Whether a row was found, with a witness, as it is."""
+    same, witness = found.get(row.pattern, (None, None))
+    return same == row and witness is not None
 
 
 def _moving(where: Region) -> frozenset[str]:

@@ -17,6 +17,7 @@ from loopxform.analysis.directions import Pattern, Refinement
 from loopxform.analysis.linear import (
     Conj,
     Constraint,
+    Dnf,
     Lin,
     at_least,
     conj_names,
@@ -194,17 +195,25 @@ class Pair:
         a, b = len(self.a.cases), len(self.b.cases)
         return len(self.source.domain) * a * len(self.sink.domain) * b
 
-    def systems(self) -> list[Conj]:
+    def systems(self) -> Iterator[Conj]:
         """One conjunction per combination of cases that numbers alone do not forbid."""
-        same = tuple(Constraint(True, {step: 1}) for step in self.private)
-        met = [
-            (*same, *(Constraint(True, lin) for lin in m.equal), *d, *m.source, *e, *m.sink)
-            for d in self.source.domain
-            for found in self.meetings
-            for e in self.ends.domain
-            for m in found
-        ]
-        return [(*conj, *self._values(conj)) for conj in met]
+        for d in self.source.domain:
+            for found in self.meetings:
+                for e in self.ends.domain:
+                    for m in found:
+                        yield self._system(d, m, e)
+
+    def in_all(self) -> Conj:
+        """What holds in all of the systems."""
+        d, e = _common(self.source.domain), _common(self.ends.domain)
+        every = [m for found in self.meetings for m in found]
+        return self._system(d, every[0] if len(every) == 1 else _Meeting((), (), ()), e)
+
+    def _system(self, d: Conj, m: _Meeting, e: Conj) -> Conj:
+        same = (Constraint(True, {step: 1}) for step in self.private)
+        equal = (Constraint(True, lin) for lin in m.equal)
+        conj = (*same, *equal, *d, *m.source, *e, *m.sink)
+        return (*conj, *self._values(conj))
 
     def _values(self, conj: Conj) -> Conj:
         """What the types of numbers say: unsigned ones are none below 0, `short` ones are small."""
@@ -248,6 +257,13 @@ class Pair:
         }
         given = {k[1:-1]: v for k, v in sorted(point.items()) if ELEMENT.fullmatch(k)}
         return Witness(params, source, sink, given)
+
+
+def _common(cases: Dnf) -> Conj:
+    """The constraints that stand in all cases."""
+    others = [{(c.eq, frozenset(c.lin.items())) for c in conj} for conj in cases[1:]]
+    first = cases[0] if cases else ()
+    return tuple(c for c in first if all((c.eq, frozenset(c.lin.items())) in x for x in others))
 
 
 def _first_point(found: Refinement, pattern: Pattern) -> Point | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopxform.analysis.compaction import compacted
-from loopxform.analysis.deps import dependences
+from loopxform.analysis.deps import dependences_of
 from loopxform.analysis.extrema import located
 from loopxform.analysis.running_updates import RunningValue, places, running_values, unlike_updates
 from loopxform.analysis.scope import below
@@ -157,8 +157,8 @@ def _needed(
         if isinstance(s, For) and s.live_out:
             text = f"'{s.var}' is read after the loop over it"
             return NoScan(text, s.origin.loc, "declare it in the loop", runs=True)
-    for d in dependences(fn, path, counters=True):
-        if d.kind == "flow" and d.array in sought - local.keys() and d.sink.path in around:
+    for d in dependences_of(sought - local.keys(), fn, path, counters=True):
+        if d.kind == "flow" and d.sink.path in around:
             text = f"'{d.array}' is set by the loop, and decides how a running value goes on"
             return NoScan(text, d.sink.loc, "split the loop, or compute it before", runs=True)
     return frozenset(needed)

@@ -142,16 +142,17 @@ def judge(
     """One verdict per loop, in text order, those of unmodelled headers included. A loop of a
     function whose body stands in the place of a call is judged where the function is defined, and
     here only with `inlined`. The nests share `seconds` of CPU time, and what is left of the budget
-    in force; the loops of one that needs more are unknown for that reason. With `only`, the nests
-    that have a loop at one of these places; with `at`, the loops that hold the statement there, or
+    in force; the loops of one that needs more are unknown for that reason. With `only`, the loops
+    at these places; with `at`, the loops that hold the statement there, or
     stand in it; none of the nests whose outermost loops are `but` these."""
     nests: dict[Path, list[_Site]] = {}
     for site in _sites(fn, inlined=inlined):
         if all(a == b for a, b in zip(at, site.path)):
             nests.setdefault(_nest(fn, site.path), []).append(site)
-    if only is not None:
-        nests = {p: s for p, s in nests.items() if any(x.loop.origin.loc in only for x in s)}
     nests = {p: s for p, s in nests.items() if s[0].loop.var not in but}
+    if only is not None:
+        asked = {p: [x for x in s if x.loop.origin.loc in only] for p, s in nests.items()}
+        nests = {p: s for p, s in asked.items() if s}
     with within(Budget.of(seconds)):
         judged = shared(tuple(nests.values()), lambda sites: _judged(fn, sites))
     return tuple(sorted((v for verdicts in judged for v in verdicts), key=lambda v: v.path))

@@ -81,23 +81,24 @@ def check(
         return checked(load(path, config=config, **options), function=function)
 
 
-def checked(file: File, *, function: str | None = None) -> CheckedFile:
-    """`check` for a file that is read already, within the budget in force. Raises InputError."""
+def checked(file: File, *, function: str | None = None, matrices: bool = True) -> CheckedFile:
+    """`check` for a file that is read already, within the budget in force; without `matrices` for
+    who asks for verdicts alone. Raises InputError."""
     routines = tuple(file) if function is None else (file.routine(function),)
     with within(part(1 / 4)):
         extracted_loops(file.parsed)
-    judged = shared(routines, _judged)
+    judged = shared(routines, lambda routine: _judged(routine, matrices=matrices))
     functions = tuple(f for f in judged if isinstance(f, CheckedFunction))
     broken = tuple(f for f in judged if isinstance(f, LoopxformError))
     unread = file.parsed.problems if function is None else ()
     return CheckedFile(file, functions, (*unread, *broken))
 
 
-def _judged(routine: Routine) -> CheckedFunction | LoopxformError:
+def _judged(routine: Routine, *, matrices: bool) -> CheckedFunction | LoopxformError:
     """What is true of a function, or why that cannot be told."""
     try:
         with routine.contained():
-            return CheckedFunction.of(routine)
+            return CheckedFunction.of(routine, matrices=matrices)
     except LoopxformError as e:
         return e
 
@@ -122,7 +123,7 @@ class CheckedFunction(Shown):
     """The functions of other files that its verdicts rest on: `norm of src/vector.c`."""
 
     @classmethod
-    def of(cls, routine: Routine) -> CheckedFunction:
+    def of(cls, routine: Routine, *, matrices: bool = True) -> CheckedFunction:
         """Judges the function `routine`, within the budget in force: half of it is for the
         verdicts, half of the rest for claims."""
         with within(part(1 / 2)):
@@ -130,11 +131,11 @@ class CheckedFunction(Shown):
         with within(part(1 / 2)):
             claims = routine.audit()
         judged = {v.path for v in verdicts}
-        found = spelled(matrix(routine.function), routine.function)
+        found = spelled(matrix(routine.function), routine.function) if matrices else ()
         forget()
-        matrices = tuple(m for m in found if m.path in judged)
+        shown = tuple(m for m in found if m.path in judged)
         rests = routine.file.parsed.rests.get(routine.name, ())
-        return cls(routine, verdicts, claims, matrices, asserted(routine, verdicts), rests)
+        return cls(routine, verdicts, claims, shown, asserted(routine, verdicts), rests)
 
     @cached_property
     def missing(self) -> tuple[Missing, ...]:
@@ -163,6 +164,13 @@ class CheckedFunction(Shown):
     def dependences(self) -> tuple[Dependence, ...]:
         """The rows of all its matrices."""
         return tuple(row for m in self.matrices for row in m.rows)
+
+    @property
+    def has_unknown_calls(self) -> bool:
+        """Whether loops are unknown for what they call."""
+        unknown = (v for v in self.loops if v.parallel == "unknown")
+        reasons = (r for v in unknown for r in v.reasons)
+        return any(r.code == "LX012" or r.message.startswith(A_CALL) for r in reasons)
 
     def with_program(self, whole: CheckedFunction) -> CheckedFunction:
         """With the verdicts of `whole`, the same function where those of other files are looked
@@ -301,11 +309,9 @@ class CheckedFile(Shown):
         return replace(self, functions=tuple(f for f in found if f.loops))
 
     @property
-    def has_unknown_calls(self) -> bool:
-        """Whether loops are unknown for what they call."""
-        unknown = (v for v in self.loops if v.parallel == "unknown")
-        reasons = (r for v in unknown for r in v.reasons)
-        return any(r.code == "LX012" or r.message.startswith(A_CALL) for r in reasons)
+    def unknown_callers(self) -> frozenset[str]:
+        """The functions with loops that are unknown for what they call."""
+        return frozenset(f.name for f in self if f.has_unknown_calls)
 
     def with_program(self, whole: CheckedFile) -> CheckedFile:
         """With what is known where functions of other files are looked into (`whole`)."""

@@ -17,8 +17,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias
 
-from loopxform.analysis.deps import dependences
+from loopxform.analysis.deps import carried_among
 from loopxform.analysis.induction import induction
+from loopxform.analysis.region import region
 from loopxform.analysis.scope import below
 from loopxform.analysis.spelling import spelled
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
@@ -145,9 +146,9 @@ def _closed_forms(fn: Function, v: LoopVerdict, _: str) -> Iterator[tuple[Step, 
 
 def _old_values(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
     """Elements that a later iteration overwrites."""
-    rows = dependences(fn, v.path, counters=True)
-    overwritten = {d.array for d in rows if d.carrier == v.path and d.kind == "anti"}
-    for name in sorted(overwritten - declared(fn.body).keys()):
+    own = declared(fn.body)
+    rows = carried_among(region(fn, v.path, counters=True), lambda name, _: name not in own)
+    for name in sorted({d.array for d in rows if d.carrier == v.path and d.kind == "anti"}):
         yield (NodeSplit(name, loop),)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 
 from loopxform.api.annotated import require_understood
@@ -47,10 +47,12 @@ def load(
     return _file(parse_file(fspath(path), _cpp(fspath(path), config, options)))
 
 
-def load_of_program(path: str, program: Program, **options: Sequence[str]) -> File:
-    """`load` for questions alone: functions of other files of the program are looked into. Raises
-    what it raises."""
-    return _file(parse_file(path, _cpp(path, False, options), program=program))
+def load_of_program(
+    path: str, program: Program, asked: Collection[str] | None = None, **options: Sequence[str]
+) -> File:
+    """`load` for questions alone, about some of the functions (None: all): functions of other files
+    of the program are looked into. Raises what it raises."""
+    return _file(parse_file(path, _cpp(path, False, options), program=program, asked=asked))
 
 
 def program_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -41,13 +41,20 @@ def as_meant(
     return with_prepared_names(restated(verdicts, fn, several, seconds), fn, several)
 
 
-def prepared(verdicts: Sequence[LoopVerdict], fn: Function) -> tuple[LoopVerdict, ...]:
-    """The verdicts, with the steps that make loops parallel: in the names of the tree."""
-    if not any(v.left and not v.idioms for v in verdicts if v.parallel in ("no", "unknown")):
+def prepared(
+    verdicts: Sequence[LoopVerdict], fn: Function, known: Collection[Loc] = ()
+) -> tuple[LoopVerdict, ...]:
+    """The verdicts, with the steps that make loops parallel: in the names of the tree. Of loops at
+    places that are `known` nobody asks."""
+    if not any(
+        v.left and not v.idioms and v.loc not in known
+        for v in verdicts
+        if v.parallel in ("no", "unknown")
+    ):
         return tuple(verdicts)
     from loopxform.api.preparing_steps import with_preparing_steps  # loads steps
 
-    return with_preparing_steps(verdicts, fn, shared_places(verdicts))
+    return with_preparing_steps(verdicts, fn, shared_places(verdicts).union(known))
 
 
 def judged(fn: Function, seconds: float | None = None) -> tuple[LoopVerdict, ...]:
@@ -112,12 +119,16 @@ def apart(verdicts: Sequence[LoopVerdict], file: SourceFile) -> tuple[LoopVerdic
         if loop is None:
             continue
         as_written = judged(loop)
-        alone = prepared(spelled(as_meant(as_written, loop), loop), loop)
+        known = {
+            p[0] for x in verdicts if (p := key(x)) and (x.parallel != "unknown" or p in decided)
+        }
+        alone = prepared(spelled(as_meant(as_written, loop), loop), loop, known)
         made = {x.var for x in alone if x.var != written.get(key(x), x.var)}
         for x in alone:
             there = key(x)
-            known = x.parallel != "unknown" or x.idioms or x.after
-            if there is not None and there in written and known:
+            is_judged = x.parallel != "unknown" or x.idioms or x.after
+            better = x.parallel not in ("no", "unknown") or there not in decided
+            if there is not None and there in written and is_judged and better:
                 reductions = without_subscripts(x.reductions, made)
                 assumes = without_subscripts(x.assumes, made)
                 decided[there] = replace(x, reductions=reductions, assumes=assumes), loop

@@ -12,7 +12,7 @@ from loopxform.api.check import CheckedFile, checked
 from loopxform.api.reading import program_of
 from loopxform.budget import Budget, cpu_seconds, memory_bytes, within
 from loopxform.cli import inputs
-from loopxform.cli.options import chosen, limits, read
+from loopxform.cli.options import chosen, limits, read, read_of_program
 from loopxform.cli.settings import configured, settings_of
 from loopxform.errors import LoopxformError, contained
 from loopxform.frontend.syntax.elsewhere import Program
@@ -60,7 +60,7 @@ class Judge:
                 begin = cpu_seconds()
                 file = read(args, path)
                 name = chosen(file, args).name if args.function else None
-                report = checked(file, function=name)
+                report = checked(file, function=name, matrices=not args.stats)
                 more = Budget.of(max(LEAST, SHARE * (cpu_seconds() - begin)))
                 with within(more):
                     return self._with_program(args, path, report, name)
@@ -71,13 +71,15 @@ class Judge:
         self, args: argparse.Namespace, path: str, report: CheckedFile, name: str | None
     ) -> CheckedFile:
         """The report, better where functions of other files are in the way of verdicts."""
-        if self.program is None or path == "-" or not report.has_unknown_calls:
+        asked = report.unknown_callers
+        if self.program is None or path == "-" or not asked:
             return report
         try:
-            whole = read(args, path, self.program)
+            whole = read_of_program(args, path, self.program, asked)
             if not whole.parsed.rests:
                 return report
-            return report.with_program(checked(whole, function=name))
+            found = checked(whole, function=name, matrices=not args.stats)
+            return report.with_program(found)
         except LoopxformError:  # of another file, or the limits are used up
             return report
 

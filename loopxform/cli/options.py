@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from math import ceil, isfinite
 
@@ -19,16 +19,23 @@ from loopxform.frontend.text.rawtext import decode, read_bytes
 from loopxform.written import LARGEST_TILE, number, whole
 
 
-def read(args: argparse.Namespace, path: str | None = None, program: Program | None = None) -> File:
-    """Reads the file of the command line, or `path`, with the options that hold for it; of a
-    `program`, to ask questions alone. Raises InputError with the place."""
+def read(args: argparse.Namespace, path: str | None = None) -> File:
+    """Reads the file of the command line, or `path`, with the options that hold for it. Raises
+    InputError with the place."""
     path = args.file if path is None else path
     if path == "-":
         return loads(_standard_input(), "<stdin>", **args.flags.options)
     with about(path):
-        if program is not None:
-            return load_of_program(path, program, **args.flags.options)
         return load(path, **args.flags.options)
+
+
+def read_of_program(
+    args: argparse.Namespace, path: str, program: Program, asked: Collection[str]
+) -> File:
+    """Reads a file of a program, to ask questions about some of its functions. Raises InputError
+    with the place."""
+    with about(path):
+        return load_of_program(path, program, asked, **args.flags.options)
 
 
 def _standard_input() -> str:

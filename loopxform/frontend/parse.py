@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from loopxform.budget import Exhausted, part, within
@@ -33,10 +33,12 @@ def parse_file(
     *,
     text: str | None = None,
     program: Program | None = None,
+    asked: Collection[str] | None = None,
 ) -> Parsed:
     """Lowers the C file at `path`; `text` is its contents where it was read elsewhere (stdin). Of
     a `program`, functions of its other files stand beside those that call them: the result may be
-    judged, but not offloaded.
+    judged, but not offloaded; it has the functions that are `asked` about (None: all) and call
+    others.
 
     Raises InputError where nothing of the file can be used, and Exhausted where the limits in force
     are too small for it. A function that cannot be read is
@@ -44,7 +46,7 @@ def parse_file(
     """
     reader = Reader()
     try:
-        parsed = _parse(path, options or CppOptions(), text, reader, program)
+        parsed = _parse(path, options or CppOptions(), text, reader, program, asked)
     except InputError as e:
         e.sources = reader.sources
         raise _named(e) or e from e
@@ -76,12 +78,17 @@ def _once(problems: tuple[LoopxformError, ...]) -> tuple[LoopxformError, ...]:
 
 
 def _parse(
-    path: str, options: CppOptions, text: str | None, reader: Reader, program: Program | None
+    path: str,
+    options: CppOptions,
+    text: str | None,
+    reader: Reader,
+    program: Program | None,
+    asked: Collection[str] | None,
 ) -> Parsed:
     raw = load(path) if text is None else decode(text.encode(errors="replace"), path)
     source = preprocess(path, raw, options, reader)
     places = Places(source.files, reader.sources)
-    whole = _whole(source, path, options, program, reader)
+    whole = _whole(source, path, options, program, reader, asked)
     tree = parse(gnu.normalise(whole.text), places)
     if tree.problems and whole.rests:
         whole = Whole(source.text)
@@ -97,6 +104,7 @@ def _parse(
         text=whole.text,
         layouts=layouts(whole.text),
         strict_aliasing=gnu.strict_aliasing(whole.text, options.flags),
+        asked=None if asked is None else frozenset(n for n in asked if whole.rests.get(n)),
     )
     problems = (*tree.problems, *(e for _, e in lowered.failed))
     for e in problems:
@@ -124,14 +132,19 @@ def _parse(
 
 
 def _whole(
-    source: Preprocessed, path: str, options: CppOptions, program: Program | None, reader: Reader
+    source: Preprocessed,
+    path: str,
+    options: CppOptions,
+    program: Program | None,
+    reader: Reader,
+    asked: Collection[str] | None,
 ) -> Whole:
     """The text with what it calls of other files, as far as the limits in force suffice."""
     if program is None:
         return Whole(source.text)
     try:
         with within(part(1 / 4)):
-            return with_definitions(source.text, path, options, program, reader)
+            return with_definitions(source.text, path, options, program, reader, asked)
     except Exhausted:
         return Whole(source.text)
 

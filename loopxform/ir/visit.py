@@ -127,7 +127,12 @@ def names(e: Expr) -> frozenset[str]:
 
 def loads(e: Expr) -> Iterator[Load]:
     """The array elements read by `e`, outermost first."""
-    return (x for x in walk_expr(e) if isinstance(x, Load))
+    return iter(_loads(e))
+
+
+@remembered(16384)
+def _loads(e: Expr) -> tuple[Load, ...]:
+    return tuple(x for x in walk_expr(e) if isinstance(x, Load))
 
 
 # ---------------------------------------------------------------- statements

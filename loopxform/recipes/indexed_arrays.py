@@ -41,13 +41,20 @@ def in_local_columns(w: Work, limits: Limits) -> None:
 
 def _indexed(fn: Function) -> Iterator[str]:
     """Arrays of fixed size of a work-item, with subscripts that are known when the kernel runs."""
+    small = [
+        s
+        for path, s in walk(fn.body)
+        if isinstance(s, Decl)
+        and s.shape
+        and s.space is None
+        and fixed_bytes(s) is not None
+        and any(x.level for x in loops_around(fn, path))
+    ]
+    if not small:
+        return
     counted = {s.loop.var for s in loops(fn) if not is_while(s.loop)}
     used = [x for _, s in walk(fn.body) for e in stmt_exprs(s) for x in loads(e)]
-    for path, s in walk(fn.body):
-        if not isinstance(s, Decl) or not s.shape or s.space is not None:
-            continue
-        if fixed_bytes(s) is None or not any(x.level for x in loops_around(fn, path)):
-            continue
+    for s in small:
         own = (names(Load("", x.index)) for x in used if x.array == s.name)
         if _items(fn, s.name) and any(n - {*counted, ""} for n in own):
             yield s.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -118,6 +118,7 @@ def lower_file(
     around: Around | None = None,
     only_judged: bool = False,
     has_matrices: bool = False,
+    asked: Collection[str] | None = None,
 ) -> Lowered:
     """The functions of the user's file; each refusal stays with its function. `text` is the
     preprocessed one, `layouts` says which of its types lie in memory as usual,
@@ -125,8 +126,8 @@ def lower_file(
     made of statements of others, which they name: no others are lowered then. `around` is that of
     the whole file where some of its functions are but declared in `ast`; functions
     that are `only_judged` are never run, `has_matrices` says that rows are asked to be apart (see
-    `FileScope`). Raises InputError for an
-    annotation that says nothing meaningful."""
+    `FileScope`). Of functions that are not `asked` about (None: all are) nothing is given. Raises
+    InputError for an annotation that says nothing meaningful."""
     out = Lowered()
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     sketches = {id(n): Sketch.of(n) for n in functions}
@@ -163,6 +164,7 @@ def lower_file(
                         declare_function(node.decl, scope, places)
                     why = broken.get(name)
                     is_read = places.file(node.decl.coord) == 1 or takes_numbers(node)
+                    is_read = is_read and (asked is None or name in asked)
                     if why is None and is_read:
                         why = inlined.of(node, left[id(node)], places)
                     if why is None and is_read:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
 
@@ -146,16 +146,22 @@ class Whole:
 
 
 def with_definitions(
-    text: str, path: str, options: CppOptions, program: Program, reader: Reader
+    text: str,
+    path: str,
+    options: CppOptions,
+    program: Program,
+    reader: Reader,
+    asked: Collection[str] | None = None,
 ) -> Whole:
     """`text`, the preprocessed one of the file `path`, with the functions of other files that
-    those with loops call. `reader` gets the files that they are from."""
+    those with loops call, of the functions that are `asked` about (None: all). `reader` gets the
+    files that they are from."""
     here = Globals(text)
     at = here.first_function
     if at is None or _STATE.search(text) is not None:
         return Whole(text)
     taking = _Taking(here, at, os.path.realpath(path), options, program)
-    taking.run()
+    taking.run(asked)
     if not taking.added:
         return Whole(text)
     file, line, column = place_of(text, at)
@@ -198,8 +204,10 @@ class _Taking:
         self.units: set[str] = set()
         self.words = 0
 
-    def run(self) -> None:
-        loops = [p for p in self.here.pieces if p.function and _LOOP & set(p.tokens)]
+    def run(self, asked: Collection[str] | None) -> None:
+        """For the functions that are `asked` about."""
+        own = (p for p in self.here.pieces if p.function and (asked is None or p.function in asked))
+        loops = [p for p in own if _LOOP & set(p.tokens)]
         waiting = list(dict.fromkeys(n for p in loops for n in self._called(p)))
         seen = set(waiting)
         for name in waiting:  # grows meanwhile

@@ -236,7 +236,8 @@ def disjoint(a: Piece, b: Piece) -> bool:
 def _spans(r: Region, known: Mapping[Field, Region]) -> tuple[Span, ...]:
     out: list[Span] = []
     for e, (first, last) in enumerate(r.ends):
-        parts: list[Span | None] = [_read(u, e, known) for u in r.uses]
+        alike = {(u.index[e], u.dims[e], id(u.piece)): u for u in r.uses}
+        parts: list[Span | None] = [_read(u, e, known) for u in alike.values()]
         if r.shared:
             axis, scale = r.shared[e]
             parts.append(_owned(axis, scale, first, last))

@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
+from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Const, For, Function, If, Load, Stmt
 from loopxform.ir.typing import symbols
@@ -55,6 +56,7 @@ from loopxform.transforms.overlapped.templates import (
     Template,
     coordinate,
     looks_up,
+    touched,
 )
 from loopxform.transforms.overlapped.tile_sizes import (
     not_an_order,
@@ -184,7 +186,24 @@ class Group:
 
 
 def _staged(found: tuple[Template, ...], dims: dict[str, tuple[bool, ...]]) -> list[Stage]:
-    return [staged(t, dims, NO_TIME, 0, Const(0)) for t in found]
+    out: list[Stage] = []
+    for t in found:
+        arrays = dict.fromkeys(x.array for x in touched(t))
+        made = _stage_of(t, tuple((a, dims[a]) for a in arrays if a in dims))
+        if isinstance(made, NotStages):
+            raise made
+        out.append(made)
+    return out
+
+
+@remembered(4096)
+def _stage_of(t: Template, dims: tuple[tuple[str, tuple[bool, ...]], ...]) -> Stage | NotStages:
+    """A template as a stage where the arrays that it touches have these dimensions of space, or
+    why it is none."""
+    try:
+        return staged(t, dict(dims), NO_TIME, 0, Const(0))
+    except NotStages as e:
+        return e
 
 
 def _require_apart(stages: list[Stage], loc: Loc | None) -> None:

@@ -181,16 +181,21 @@ def staged(
     return Stage(field, tuple(domain), tuple(reads), t, tuple(counters), host)
 
 
-def reads_of(e: Expr, certain: bool = True) -> Iterator[tuple[Load, bool]]:
+@remembered(16384)
+def reads_of(e: Expr) -> tuple[tuple[Load, bool], ...]:
     """The elements that an expression reads, and whether it always does."""
+    return tuple(_reads_of(e, certain=True))
+
+
+def _reads_of(e: Expr, *, certain: bool) -> Iterator[tuple[Load, bool]]:
     if isinstance(e, Load):
         yield e, certain
     first, *rest = children(e) or (None,)
     choice = isinstance(e, Select) or (isinstance(e, Bin) and e.op in ("&&", "||"))
     if first is not None:
-        yield from reads_of(first, certain)
+        yield from _reads_of(first, certain=certain)
     for x in rest:
-        yield from reads_of(x, certain and not choice)
+        yield from _reads_of(x, certain=certain and not choice)
 
 
 def field_of(

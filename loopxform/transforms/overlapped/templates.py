@@ -141,6 +141,7 @@ class Nests:
 
 
 @remembered(1024)
+@remembered(1024)
 def touched(t: Template) -> tuple[Load, ...]:
     """The elements that a template writes and reads."""
     return tuple(x for e in (t.target, *t.values) for x in loads(e))
