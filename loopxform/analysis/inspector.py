@@ -5,7 +5,8 @@
         y[i] += a[k] * x[col[k]];              { ends a at k + 1, x at col[k] + 1 }
 
 The host runs it in front of the kernels: loops, conditions and subscripts of the user's program,
-nothing else, so that it reads what the program reads, under the conditions it reads it under. What
+nothing else, so that it reads what the program reads, under the conditions it reads it under, those
+that were assumed of the call among them. What
 these depend on must be what it was in front of the loops: nothing that the program writes. It runs
 before the host asks whether arrays overlap, so there is none where a store through another pointer
 may change where, or whether, it reads on. Where subscripts are linear in a loop variable, its first
@@ -174,6 +175,8 @@ class _Inspector:
         """Raises _Unknown."""
         while True:
             body = self._all(self.fn.body)
+            for cond in reversed(self.fn.assumes) if body else ():
+                body = (If(cond, body),)  # which no one has asked yet
             needed = frozenset(n for _, s in walk(body) for e in asked(s) for n in names(e))
             if needed <= self.needed:
                 break

@@ -9,6 +9,7 @@ import pytest
 from c_project import assert_file_prints_the_same, require_opencl
 
 import loopxform as lx
+from loopxform.ir.nodes import If, Var
 
 FILE = """\
 #include <stdio.h>
@@ -75,6 +76,14 @@ void pairs(int n, const int *at, int (*p)[2], int *q)
 {
   for (int i = 0; i < n; i++)
     q[i] += 3 * p[at[i]][1] + i;
+}
+
+void scattered(int n, int least, const int *at, int *p)
+{
+  if (n < least)
+    return;
+  for (int i = 0; i < n / least; i++)
+    p[at[i]] += 2;
 }
 
 int kept(int n, const int *a, int *places, short *values)
@@ -170,6 +179,8 @@ int main(void)
   for (int i = 0; i < N; i++)
     at[i] = at[i] < 0 ? 0 : at[i];
   pairs(N - 1, at, p, g);
+  scattered(N, 1, at, &p[0][0]);
+  scattered(2, 3, NULL, NULL);
   int *h = filled(13, sizeof *h);
   short *v = filled(13, sizeof *v);
   printf("%d\\n", kept(N, c, h, v));
@@ -183,14 +194,14 @@ int main(void)
   for (int i = 0; i < 13; i++)
     printf("%d %d\\n", h[i], v[i]);
   for (int i = 0; i < N; i++)
-    printf("%g %g %d %d %d\\n", y[i], (double)b[i], e[i], f[5 * i], g[i]);
+    printf("%g %g %d %d %d %d\\n", y[i], (double)b[i], e[i], f[5 * i], g[i], p[i / 2][i % 2]);
   printf("%s\\n", hex);
   return 0;
 }
 """
 
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
-TAKEN += ["kept_1", "most", "place_1"]
+TAKEN += ["scattered", "kept_1", "most", "place_1"]
 
 LEFT = {
     # Any of these stores may change what the next subscripts, bounds and conditions read.
@@ -223,7 +234,16 @@ def test_programs_print_the_same(tmp_path: Path, sanitized: bool) -> None:
     assert left == [
         "product: the assumption lx_end_a_val >= 1 does not hold; running the loops on the host",
         "pairs: a subscript is negative, or too large; running the loops on the host",
+        "scattered: the assumption !(n < least) does not hold; running the loops on the host",
     ]
+
+
+def test_what_is_assumed_of_a_call_holds_before_anything_is_read() -> None:
+    text = "void f(int n, int k, int *a) { if (k) for (int i = 0; i < n / k; i++) a[i] = i % k; }"
+    inspector = lx.loads(text)["f"].tile().inspector
+    assert inspector is not None
+    assert isinstance(last := inspector.body[-1], If)
+    assert last.cond == Var("k")
 
 
 @pytest.mark.parametrize("case", LEFT)
