@@ -277,6 +277,7 @@ class Routine(Shown, SourceRoutine):
         serpentine: int | None = None,
         block_cyclic: int | None = None,
         single_columns: bool = False,
+        shift_inwards: bool = False,
         pack: int | None = None,
         specialise: Mapping[str, int] | None = None,
         threshold: Mapping[str, int] | None = None,
@@ -312,6 +313,7 @@ class Routine(Shown, SourceRoutine):
             serpentine: Rows that every other column of elements is computed backwards in.
             block_cyclic: Neighbouring elements that a work-item has.
             single_columns: Whether it has single ones of a row: work-items store neighbours.
+            shift_inwards: Whether last tiles begin earlier, so that they are whole.
             pack: Iterations from which on operands are packed.
             specialise: Values of integer arguments that the kernel is for, by name.
             threshold: Numbers that guards of versions compare with, by name.

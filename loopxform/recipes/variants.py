@@ -116,10 +116,13 @@ def variants(
     options: Options,
     quickest: Conditions = ALWAYS,
     of_rows: Rows | None = None,
+    shifted: Sequence[Draft | None] = (),
 ) -> list[Draft]:
     """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
     first for what is left; or `of_rows`, where variants are for rows of vectors, of which there
-    may be fewer. The last variant asks no more than the drafts do."""
+    may be fewer. Beside a tile of other rows
+    there may be a `shifted` one, which comes first. The last variant asks no more than the drafts
+    do."""
     width, out = options.vector or 1, list[Draft]()
     narrow = [_in_32_bits(d) for d in drafts] if options.index == 32 else list(drafts)
     aligned = narrow if of_rows is None else narrow[: len(of_rows.vectors)]
@@ -128,10 +131,12 @@ def variants(
     if rows and len(rows) == len(special):
         smaller = quickest[min(1, len(narrow) - 1) :]
         told = of_rows or Rows(quickest, [d.cost for d in rows], smaller)
-        out += _chosen([replace(d, cost=c) for d, c in zip(rows, told.costs)], told.vectors)
+        priced = [replace(d, cost=c) for d, c in zip(rows, told.costs)]
+        out += _chosen(priced, told.vectors)
         # Tiles that are filled element by element gain nothing from being the largest.
         narrow, quickest = narrow[-len(told.others) :], told.others
-    out += _chosen(narrow, quickest)
+    moved = [_in_32_bits(d) if d and options.index == 32 else d for d in shifted[-len(narrow) :]]
+    out += _chosen(narrow, quickest, moved)
     if out[-1].guard != drafts[0].guard:
         out.append(drafts[0])
     return [_with_vectors(d, width) for d in out] if width > 1 else out
@@ -153,12 +158,19 @@ def whole_rows(
     return _chosen(out, quickest)
 
 
-def _chosen(drafts: Sequence[Draft], quickest: Conditions) -> list[Draft]:
-    """The last shape where it is the quickest, then those before it; the first for what is left."""
-    first, *others = drafts
-    asked = list(zip(others, quickest[1:]))
+def _chosen(
+    drafts: Sequence[Draft], quickest: Conditions, special: Sequence[Draft | None] = ()
+) -> list[Draft]:
+    """The last shape where it is the quickest, then those before it; the first for what is left.
+    Each comes behind its `special` form, which asks more."""
     about = f"the quickest of {len(quickest)} shapes"
-    return [*(d.then(d.work(), when, about) for d, when in reversed(asked)), first]
+    out = list[Draft]()
+    for n in reversed(range(len(drafts))):
+        when, own = quickest[n] if n else (), special[n] if special else None
+        forms = [d for d in (own, drafts[n]) if d is not None]
+        forms = forms[:1] if own is not None and own.guard == drafts[n].guard else forms
+        out += [d.then(d.work(), when, about) if n else d for d in forms]
+    return out
 
 
 def when_quickest(nest: Nest, shapes: Sequence[Shape], units: int) -> Conditions | None:

@@ -210,6 +210,14 @@ OPTIONS: tuple[TilingOption, ...] = (
         on_device=True,
     ),
     TilingOption(
+        "shift-inwards",
+        FLAG,
+        "let the last tile in each dimension begin earlier, so that it is whole, where the loops "
+        "have as many iterations as a tile; what it computes again, it does not store",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
         "pack",
         ITERATIONS,
         "operand packing: copy arrays with unaligned rows to padded rows if each element is read "

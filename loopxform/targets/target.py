@@ -209,7 +209,8 @@ class Limits:
     32 bits where the sizes allow it (`index32`), tiles have `stages` buffers and are read ahead
     (`register_pipeline`), and unrolled register tiles are walked there and back in `serpentine`
     rows (0: in the order of the program), by work-items that stand in a `warp_tile` (rows, columns;
-    0 for rows of them); arrays whose rows are no vectors are copied into longer ones where each
+    0 for rows of them); there are tiles that `shift_inwards` for arrays whose rows are no vectors;
+    arrays whose rows are no vectors are copied into longer ones where each
     serves `pack` iterations (0: never). The device fills tiles on its own (`async_copies`) where
     each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
     where rows of the array are vectors, but lie across those of the tile. None of these three: as
@@ -263,6 +264,7 @@ class Limits:
     stages: int = 1
     register_pipeline: bool = False
     serpentine: int = 0
+    shift_inwards: bool = False
     pack: int | None = 0
     async_copies: bool = False
     forward_progress: bool = False
@@ -307,6 +309,7 @@ MEASURED = (
     "program_tiles",
     "row_registers",
     "row_tiles",
+    "shift_inwards",
     "costs",
     "copies",
     *THRESHOLDS,

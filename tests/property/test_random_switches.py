@@ -35,6 +35,7 @@ MARKS = {
     "read": "register-pipeline ",
     "past-registers": "pipeline .* async",
     "vectors": "vectorise ",
+    "shifted": "shift-inwards ",
 }
 
 
@@ -91,6 +92,7 @@ def switches(rng: random.Random) -> Options:
         serpentine=rng.choice((0, 1, 2, 2)),
         block_cyclic=rng.choice((None, None, None, 1, 2)),
         single_columns=rng.random() < 0.3,
+        shift_inwards=rng.random() < 0.4,
     )
 
 

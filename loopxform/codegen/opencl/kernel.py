@@ -25,6 +25,7 @@ from loopxform.codegen.opencl.launch import ThreadLoop
 from loopxform.codegen.opencl.look_back import link_lines, turn_lines
 from loopxform.codegen.opencl.places import PlaceWriter
 from loopxform.codegen.opencl.software_pipeline import HIDE, Ahead, AsynchronousAhead
+from loopxform.codegen.opencl.tile_starts import leading
 from loopxform.codegen.opencl.work_item import indented
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
@@ -66,6 +67,9 @@ class KernelWriter(PlaceWriter):
             inner = loop.body
         if any(_is_grid(s) for _, s in walk(inner)):
             raise EmitError("loops mapped to groups are not perfectly nested")
+        starts = leading(inner)
+        out += self._starts(starts)
+        inner = inner[2 * len(starts) :]
         out += self._thread_offsets()
         self.partly_set = frozenset(self._set_by_some(inner))
         out += self._group(inner)
