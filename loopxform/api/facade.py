@@ -273,6 +273,7 @@ class Routine(Shown, SourceRoutine):
         tensor_units: bool | None = None,
         bfloat_parts: Literal[0, 2, 3] | None = None,
         register_pipeline: bool | None = None,
+        interleave_copies: int | None = None,
         swizzle_groups: int | None = None,
         serpentine: int | None = None,
         block_cyclic: int | None = None,
@@ -309,6 +310,7 @@ class Routine(Shown, SourceRoutine):
             tensor_units: Whether tensor units compute products; None: those of doubles and bytes.
             bfloat_parts: Bfloat16 that floats are sums of there; None: 3 where that pays; 0: none.
             register_pipeline: Whether registers are filled a step ahead.
+            interleave_copies: Terms of a sum from which on tiles are copied between its iterations.
             swizzle_groups: Rows of groups that run together, for the caches.
             serpentine: Rows that every other column of elements is computed backwards in.
             block_cyclic: Neighbouring elements that a work-item has.

@@ -16,7 +16,7 @@ from loopxform.model.resources import demand
 from loopxform.model.tile_shapes import Shape, quickest
 from loopxform.model.waves import Tiling, shapes, split_shapes, tensor_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
-from loopxform.recipes import fitting
+from loopxform.recipes import fitting, tile_forms
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
 from loopxform.recipes.latency_hiding import of_single_columns, wanted
@@ -28,7 +28,6 @@ from loopxform.recipes.operand_packing import (
 )
 from loopxform.recipes.registry import AUTOMATIC, ON_CPU, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
-from loopxform.recipes.shifted_tiles import shifted_tiles, without_shift
 from loopxform.recipes.split_k import combined, split_reduction
 from loopxform.recipes.split_products import split_products
 from loopxform.recipes.tensor_units import (
@@ -112,7 +111,7 @@ def _in_shapes(
 ) -> Tiled | Uncopied | None:
     """The nest in several shapes of tiles, and from packed operands for large sizes; None where
     it needs no more than one shape, or cannot have others."""
-    shifting, asked = limits.shift_inwards or asked.shift_inwards, without_shift(asked)
+    formed, asked = tile_forms.asked(asked, limits), tile_forms.plain(asked)
     tensorised = None if given else _by_tensor_units(nest, choice, limits, asked)
     if tensorised is not None:
         return tensorised
@@ -157,16 +156,15 @@ def _in_shapes(
         Draft(t.label, d.derivation, d.group, cost=t.shape.cost, copying=copying)
         for d, t in zip(rows, found)
     ]
-    shifted = [
-        shifted_tiles(alone, choice, own, limits, how, d)
+    others = [
+        tile_forms.forms(alone, choice, own, limits, tile_forms.as_in(formed, how), d)
         for (own, how), d in zip(tilings, drafts)
-        if shifting
     ]
     chunks, told = list[Draft](), None
     if None in counts.values():
         chunks = _split(alone, split, [t.shape for t in found], limits, options)
         told = of_rows(alone, found, limits)
-    plain = variants(drafts, options, when, told, shifted)
+    plain = variants(drafts, options, when, told, others)
     derivation = dispatched(nest, [*chunks, *packed, *plain])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
@@ -318,12 +316,13 @@ def _apply(
     copying = copies_pay(nest, limits) if options.pack is None else None
     choice = as_multiplied(choice, limits, options)
     options = wanted(options, limits, choice)
-    shifting, options = limits.shift_inwards or options.shift_inwards, without_shift(options)
+    formed, options = tile_forms.asked(options, limits), tile_forms.plain(options)
     done = map_choice(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):
         return done
     draft = Draft("", done.derivation, done.group, copying=copying)
     drafts = variants([draft], options) if done.group else [draft]
-    if shifting and (moved := shifted_tiles(nest.alone(), choice, given, limits, options, draft)):
-        drafts = [*variants([moved], options), *(drafts if moved.guard else ())]
+    others = tile_forms.forms(nest.alone(), choice, given, limits, formed, draft)
+    for form in reversed(others):
+        drafts = [*variants([form], options), *(drafts if form.guard else ())]
     return replace(done, derivation=dispatched(nest, drafts), nest=nest)

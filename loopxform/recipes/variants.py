@@ -116,12 +116,12 @@ def variants(
     options: Options,
     quickest: Conditions = ALWAYS,
     of_rows: Rows | None = None,
-    shifted: Sequence[Draft | None] = (),
+    forms: Sequence[Sequence[Draft]] = (),
 ) -> list[Draft]:
     """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
     first for what is left; or `of_rows`, where variants are for rows of vectors, of which there
-    may be fewer. Beside a tile of other rows
-    there may be a `shifted` one, which comes first. The last variant asks no more than the drafts
+    may be fewer. Tiles of other rows have
+    other `forms`, which come first. The last variant asks no more than the drafts
     do."""
     width, out = options.vector or 1, list[Draft]()
     narrow = [_in_32_bits(d) for d in drafts] if options.index == 32 else list(drafts)
@@ -135,8 +135,8 @@ def variants(
         out += _chosen(priced, told.vectors)
         # Tiles that are filled element by element gain nothing from being the largest.
         narrow, quickest = narrow[-len(told.others) :], told.others
-    moved = [_in_32_bits(d) if d and options.index == 32 else d for d in shifted[-len(narrow) :]]
-    out += _chosen(narrow, quickest, moved)
+    how = _in_32_bits if options.index == 32 else lambda d: d
+    out += _chosen(narrow, quickest, [list(map(how, x)) for x in forms[-len(narrow) :]])
     if out[-1].guard != drafts[0].guard:
         out.append(drafts[0])
     return [_with_vectors(d, width) for d in out] if width > 1 else out
@@ -159,17 +159,17 @@ def whole_rows(
 
 
 def _chosen(
-    drafts: Sequence[Draft], quickest: Conditions, special: Sequence[Draft | None] = ()
+    drafts: Sequence[Draft], quickest: Conditions, forms: Sequence[Sequence[Draft]] = ()
 ) -> list[Draft]:
     """The last shape where it is the quickest, then those before it; the first for what is left.
-    Each comes behind its `special` form, which asks more."""
+    Each comes behind its other `forms`, which ask more."""
     about = f"the quickest of {len(quickest)} shapes"
     out = list[Draft]()
     for n in reversed(range(len(drafts))):
-        when, own = quickest[n] if n else (), special[n] if special else None
-        forms = [d for d in (own, drafts[n]) if d is not None]
-        forms = forms[:1] if own is not None and own.guard == drafts[n].guard else forms
-        out += [d.then(d.work(), when, about) if n else d for d in forms]
+        when, own = quickest[n] if n else (), list(forms[n]) if forms else []
+        if all(d.guard != drafts[n].guard for d in own):
+            own.append(drafts[n])
+        out += [d.then(d.work(), when, about) if n else d for d in own]
     return out
 
 

@@ -186,6 +186,14 @@ OPTIONS: tuple[TilingOption, ...] = (
         former=("no-preload",),
     ),
     TilingOption(
+        "interleave-copies",
+        ITERATIONS,
+        "store a tile and fetch the next one between the iterations that compute, in sums of at "
+        "least N iterations whose registers are double-buffered (0: never)",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
         "serpentine",
         ROWS,
         "traverse register tiles in serpentine order, ROWS at a time (0: in order)",

@@ -150,11 +150,15 @@ def test_single_columns_compute_what_the_c_does(name: str) -> None:
 SHIFTED = {"Ty": 2, "Tx": 2, "Tk": 4, "Ry": 4, "Rx": 4}
 WAYS = {
     "mm": {},
-    "gemm": {"register_pipeline": True, "stages": 2, "serpentine": 4},
+    "gemm": {"register_pipeline": True, "stages": 2, "serpentine": 4, "interleave_copies": 12},
     "mm_at": {"stages": 3, "async_copies": True, "pad": True, "vector": 4},
     "mm_bt": {"single_columns": True, "index": 32, "vector": 1, "separate_full_tiles": True},
+    "mm_bias": {"register_pipeline": True, "stages": 2, "pad": False, "interleave_copies": 1},
 }
-AROUND_A_TILE = ((1, 3, 1), (7, 5, 9), (8, 4, 8), (9, 7, 8), (16, 6, 17), (19, 0, 12), (20, 8, 24))
+AROUND_A_TILE = (
+    *((1, 3, 1), (7, 5, 9), (8, 4, 8), (9, 7, 8), (16, 12, 17), (19, 0, 12), (20, 16, 24)),
+    *((10, 19, 11), (8, 33, 9)),
+)
 
 
 @cache
@@ -164,7 +168,9 @@ def shifted(name: str) -> Plan:
     done = tile(program(name), SHIFTED, limits=DEVICE, options=options)
     (dispatch,) = (r.step for r in done.derivation.records if isinstance(r.step, Dispatch))
     moved = [v for v in dispatch.variants if any(isinstance(s, ShiftInwards) for s in v.steps)]
-    assert 0 < len(moved) <= len(dispatch.variants) / 2
+    assert 0 < len(moved) < len(dispatch.variants)
+    between = [str(s) for v in moved for s in v.steps if isinstance(s, RegisterPipeline)]
+    assert any("interleaved" in s for s in between) == ("interleave_copies" in WAYS[name])
     assert all({"M>=8", "N>=8"} <= set(v.guard) for v in moved)
     return emit.kernel(done.derivation, fp=SEPARATE)
 

@@ -33,6 +33,7 @@ MARKS = {
     "back": "serpentine ",
     "ahead": "pipeline ",
     "read": "register-pipeline ",
+    "between": "register-pipeline .* interleaved",
     "past-registers": "pipeline .* async",
     "vectors": "vectorise ",
     "shifted": "shift-inwards ",
@@ -93,6 +94,7 @@ def switches(rng: random.Random) -> Options:
         block_cyclic=rng.choice((None, None, None, 1, 2)),
         single_columns=rng.random() < 0.3,
         shift_inwards=rng.random() < 0.4,
+        interleave_copies=rng.choice((None, 1, 3)),
     )
 
 

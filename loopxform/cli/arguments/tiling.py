@@ -27,6 +27,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "latency": (
         *("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
+        "interleave-copies",
         *("tensor-units", "no-tensor-units", "bfloat-parts"),
     ),
     "versions": ("specialise", "threshold"),
