@@ -142,6 +142,10 @@ CODES: dict[str, str] = {
     "LX172": "Versions for groups inside the grid and at its edge are made of the innermost loop "
     "over groups.",
     "LX173": "Whole tiles need every check that partial ones need: there would be one version.",
+    "LX284": "Not a loop over tiles whose last one can begin earlier: it holds more than the loop "
+    "over a tile, no tile is cut short, or it may have fewer iterations than a tile.",
+    "LX285": "A statement that would run twice where the last tile begins earlier: it reads what "
+    "other tiles store, or sets what is not its own.",
     "LX174": "No guard excludes all iterations of a group: every group may have something to do.",
     "LX175": "Not rows of vectors: a vector would end inside a row, or not begin on a multiple of "
     "its size.",

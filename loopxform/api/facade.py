@@ -273,10 +273,12 @@ class Routine(Shown, SourceRoutine):
         tensor_units: bool | None = None,
         bfloat_parts: Literal[0, 2, 3] | None = None,
         register_pipeline: bool | None = None,
+        interleave_copies: int | None = None,
         swizzle_groups: int | None = None,
         serpentine: int | None = None,
         block_cyclic: int | None = None,
         single_columns: bool = False,
+        shift_inwards: bool = False,
         pack: int | None = None,
         specialise: Mapping[str, int] | None = None,
         threshold: Mapping[str, int] | None = None,
@@ -308,10 +310,12 @@ class Routine(Shown, SourceRoutine):
             tensor_units: Whether tensor units compute products; None: those of doubles and bytes.
             bfloat_parts: Bfloat16 that floats are sums of there; None: 3 where that pays; 0: none.
             register_pipeline: Whether registers are filled a step ahead.
+            interleave_copies: Terms of a sum from which on tiles are copied between its iterations.
             swizzle_groups: Rows of groups that run together, for the caches.
             serpentine: Rows that every other column of elements is computed backwards in.
             block_cyclic: Neighbouring elements that a work-item has.
             single_columns: Whether it has single ones of a row: work-items store neighbours.
+            shift_inwards: Whether last tiles begin earlier, so that they are whole.
             pack: Iterations from which on operands are packed.
             specialise: Values of integer arguments that the kernel is for, by name.
             threshold: Numbers that guards of versions compare with, by name.

@@ -222,7 +222,8 @@ def _annotation(s: For) -> str:
         narrow = f"; {', '.join(s.narrow)} in 32 bits" if s.narrow else ""
         return f"  ! parallel - {s.level}{narrow}"
     if s.unroll:
-        back = ", there and back" if s.serpentine else ""
+        back = ", tiles copied in between" if s.interleaved else ""
+        back += ", there and back" if s.serpentine else ""
         back += f" in bands of {s.serpentine}" if s.serpentine > 1 else ""
         back += f", {s.stores} stored at once" if s.stores else ""
         back += f", by products of tiles of {s.tensor}" if s.tensor else ""

@@ -130,7 +130,7 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     if options.register_pipeline:
         w.stage("Tiles read ahead")
         for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:
-            w.attempt(RegisterPipeline(w.ref(path)))
+            _read_ahead(w, w.ref(path), between=bool(options.interleave_copies))
     if options.serpentine:
         w.stage("Registers there and back")
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
@@ -158,6 +158,12 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
             product = tile_product(site.loop)
             tiles = () if product is None else _tiles(product, options)
             any(w.attempt(Tensorise(w.ref(site.path), t.name)) for t in tiles)
+
+
+def _read_ahead(w: Work, loop: str, *, between: bool) -> None:
+    step = RegisterPipeline(loop)
+    if not (between and w.attempt(RegisterPipeline(loop, "interleaved"))):
+        w.attempt(step)
 
 
 def _tiles(product: TileProduct, options: Options) -> Iterator[TensorTile]:

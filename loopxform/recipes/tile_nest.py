@@ -4,33 +4,29 @@ device, in variants for sizes of the program that allow more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from loopxform.errors import LimitError, LoopxformError, TransformError, UnsupportedC
 from loopxform.ir.affine import value_of
-from loopxform.ir.nodes import For, If
 from loopxform.ir.tensor_tiles import TensorTile
-from loopxform.ir.visit import names, perfect_nest, walk
 from loopxform.model.choice import Choice
 from loopxform.model.resources import demand
 from loopxform.model.tile_shapes import Shape, quickest
-from loopxform.model.waves import Tiling, filled, shapes, split_shapes, tensor_shapes
+from loopxform.model.waves import Tiling, shapes, split_shapes, tensor_shapes
 from loopxform.prepare.parallel_band import Nest, with_guards_inside
-from loopxform.recipes import fitting
+from loopxform.recipes import fitting, tile_forms
 from loopxform.recipes.base import Uncopied
 from loopxform.recipes.deriving import Work
-from loopxform.recipes.indexed_arrays import in_local_columns
-from loopxform.recipes.latency_hiding import in_registers, of_single_columns, wanted
+from loopxform.recipes.latency_hiding import of_single_columns, wanted
+from loopxform.recipes.mapped_nest import copied, in_register_tiles, map_choice, trips
 from loopxform.recipes.operand_packing import (
     PackedOperands,
     asynchronous,
     packed_operands,
 )
-from loopxform.recipes.private_arrays import in_item_registers
-from loopxform.recipes.registry import AUTOMATIC, ON_CPU, RECIPES, choices
+from loopxform.recipes.registry import AUTOMATIC, ON_CPU, choices
 from loopxform.recipes.relayout_kernels import mapped_copy
 from loopxform.recipes.split_k import combined, split_reduction
 from loopxform.recipes.split_products import split_products
@@ -39,7 +35,6 @@ from loopxform.recipes.tensor_units import (
     by_tensor_units,
     is_tensorised,
     multiplied,
-    tensor_tile,
 )
 from loopxform.recipes.tiled import Fitted, Tiled
 from loopxform.recipes.variants import (
@@ -57,9 +52,6 @@ from loopxform.recipes.variants import (
 from loopxform.schedule.params import PLAIN, Options, Recipe
 from loopxform.targets.target import Limits
 from loopxform.transforms import possible
-from loopxform.transforms.edges.bounds import trip_count
-
-T = TypeVar("T")
 
 
 def one_nest(
@@ -94,7 +86,7 @@ def one_nest(
         help = "leave out the recipe: one that fits is taken, or one work-item per iteration"
         raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063", help=help)
     (plain,), _ = choices(nest, "naive", limits, kept=kept)
-    done = _copied(plain, lambda c: _apply(nest, c, given, limits, options, reason=problem))
+    done = copied(plain, lambda c: _apply(nest, c, given, limits, options, reason=problem))
     return replace(done, refused=refused)
 
 
@@ -108,20 +100,10 @@ def _staged(
 ) -> Tiled:
     """The steps of a choice, in `several` shapes of tiles where that helps."""
     if several:
-        found = _copied(choice, lambda c: _in_shapes(nest, c, given, limits, options))
+        found = copied(choice, lambda c: _in_shapes(nest, c, given, limits, options))
         if found is not None:
             return found
-    return _copied(choice, lambda c: _apply(nest, c, given, limits, options))
-
-
-def _copied(choice: Choice, tiled: Callable[[Choice], T | Uncopied]) -> T:
-    """What `tiled` makes of a choice; without the boxes of which it turns out that they cannot be
-    copied. Raises TransformError where that leaves none."""
-    while isinstance(done := tiled(choice), Uncopied):
-        choice = choice.without(done.stage)
-        if not choice.stages:
-            raise done.refusal
-    return done
+    return copied(choice, lambda c: _apply(nest, c, given, limits, options))
 
 
 def _in_shapes(
@@ -129,6 +111,7 @@ def _in_shapes(
 ) -> Tiled | Uncopied | None:
     """The nest in several shapes of tiles, and from packed operands for large sizes; None where
     it needs no more than one shape, or cannot have others."""
+    formed, asked = tile_forms.asked(asked, limits), tile_forms.plain(asked)
     tensorised = None if given else _by_tensor_units(nest, choice, limits, asked)
     if tensorised is not None:
         return tensorised
@@ -158,7 +141,7 @@ def _in_shapes(
     done = possible(
         lambda: (
             [] if copies is None else _packed(alone, copies, limits, asked),
-            [_mapped(alone, choice, own, limits, how) for own, how in tilings],
+            [map_choice(alone, choice, own, limits, how) for own, how in tilings],
         ),
         *(TransformError, LimitError, UnsupportedC),
     )
@@ -173,11 +156,16 @@ def _in_shapes(
         Draft(t.label, d.derivation, d.group, cost=t.shape.cost, copying=copying)
         for d, t in zip(rows, found)
     ]
+    others = [
+        tile_forms.forms(alone, choice, own, limits, tile_forms.as_in(formed, how), d)
+        for (own, how), d in zip(tilings, drafts)
+    ]
     chunks, told = list[Draft](), None
     if None in counts.values():
         chunks = _split(alone, split, [t.shape for t in found], limits, options)
         told = of_rows(alone, found, limits)
-    derivation = dispatched(nest, [*chunks, *packed, *variants(drafts, options, when, told)])
+    plain = variants(drafts, options, when, told, others)
+    derivation = dispatched(nest, [*chunks, *packed, *plain])
     return replace(rows[0], derivation=derivation, nest=nest, fitted=Fitted(needs, notes))
 
 
@@ -220,7 +208,7 @@ def _tensor_variants(
         return None
     ways = [by_tensor_units(asked, tile, t.buffers, rows=rows) for t in found]
     done = possible(
-        lambda: [_in_registers(nest, t.sizes, limits, way) for t, way in zip(found, ways)],
+        lambda: [in_register_tiles(nest, t.sizes, limits, way) for t, way in zip(found, ways)],
         *(TransformError, LimitError, UnsupportedC),
     )
     if isinstance(done, LoopxformError) or not all(is_tensorised(x.derivation) for x in done):
@@ -243,7 +231,7 @@ def _packed(nest: Nest, found: PackedOperands, limits: Limits, asked: Options) -
     drafts = []
     for t in found.shapes:
         options = asynchronous(asked, t, limits)
-        done = _in_registers(reading, t.sizes, limits, options)
+        done = in_register_tiles(reading, t.sizes, limits, options)
         w = Work(done.derivation, {})
         for name in found.copies(w.fn):
             w.derivation = mapped_copy(w.derivation, name)
@@ -312,22 +300,8 @@ def _in_chunks(nest: Nest, t: Tiling, limits: Limits, options: Options) -> Tiled
     w.derivation = w.derivation.with_tiles({n: t.sizes[n] for n in ("Tk", "Rk")})
     named = replace(nest, derivation=w.derivation)
     split = split_reduction(named, w.size("Tk", "Rk"), reassociate=options.reassociate)
-    done = _in_registers(split.chunks, t.sizes, limits, options)
+    done = in_register_tiles(split.chunks, t.sizes, limits, options)
     return replace(done, derivation=combined(done.derivation, split, done.sizes, limits.costs))
-
-
-def _in_registers(nest: Nest, sizes: Mapping[str, int], limits: Limits, options: Options) -> Tiled:
-    """The nest in register tiles. Raises UnsupportedC, TransformError, LimitError."""
-    inside = with_guards_inside(nest)
-    found, problem = choices(inside, "register", limits, kept=sizes["Rx"] > 1, few=False)
-    for choice in (as_multiplied(c, limits, options) for c in found):
-        asked = wanted(options, limits, choice)
-        mapped = partial(_mapped, inside, given=sizes, limits=limits, options=asked)
-        done = possible(partial(_copied, choice, mapped), TransformError)
-        if isinstance(done, Tiled):
-            return done
-        problem = done.message
-    raise UnsupportedC(problem, loc=nest.innermost.origin.loc, code="LX063")
 
 
 def _apply(
@@ -342,60 +316,13 @@ def _apply(
     copying = copies_pay(nest, limits) if options.pack is None else None
     choice = as_multiplied(choice, limits, options)
     options = wanted(options, limits, choice)
-    done = _mapped(nest.alone(), choice, given, limits, options, reason)
+    formed, options = tile_forms.asked(options, limits), tile_forms.plain(options)
+    done = map_choice(nest.alone(), choice, given, limits, options, reason)
     if isinstance(done, Uncopied):
         return done
     draft = Draft("", done.derivation, done.group, copying=copying)
     drafts = variants([draft], options) if done.group else [draft]
+    others = tile_forms.forms(nest.alone(), choice, given, limits, formed, draft)
+    for form in reversed(others):
+        drafts = [*variants([form], options), *(drafts if form.guard else ())]
     return replace(done, derivation=dispatched(nest, drafts), nest=nest)
-
-
-def _mapped(
-    nest: Nest,
-    choice: Choice,
-    given: Mapping[str, int],
-    limits: Limits,
-    options: Options,
-    reason: str = "",
-) -> Tiled | Uncopied:
-    """The steps of a choice, for sizes that fit."""
-    units = bool(options.tensor_units) and tensor_tile(choice, limits, options) is not None
-    needs = demand(nest, choice, options.stages or 1, moved=units)
-    sizes, notes = fitting.fitted(choice, needs, limits, given)
-    sizes, more = filled(choice, needs, sizes, given, limits, trips(nest), known_iterations(nest))
-    fitting.require(sizes, choice.names, needs, limits)
-    options = in_registers(options, limits, choice, sizes, guarded=_has_guards(nest))
-    tiles = {n: sizes[n] for n in choice.names if n not in nest.taken}
-    w = Work(nest.derivation.with_tiles(tiles), sizes)
-    used = {n: sizes[n] for n in choice.names}
-    mapped = RECIPES[choice.recipe].map(w, nest, choice, options, limits)
-    if isinstance(mapped, Uncopied):
-        return mapped
-    in_item_registers(w, limits)
-    in_local_columns(w, limits)
-    text = "; ".join(x for x in (reason, mapped.remark) if x)
-    fitted = Fitted(needs, (*notes, *more)) if mapped.group else None
-    return Tiled(
-        w.derivation,
-        mapped.choice,
-        used,
-        nest,
-        mapped.staged,
-        mapped.kept,
-        text,
-        fitted=fitted,
-        group=mapped.group,
-    )
-
-
-def _has_guards(nest: Nest) -> bool:
-    """Whether parallel iterations decide which terms of a sum there are, as in a triangle."""
-    inside = (s for _, s in walk(nest.innermost.body) if isinstance(s, For))
-    guards = (g for s in inside for g in s.body if isinstance(g, If))
-    return any(names(g.cond) & set(nest.parallel) for g in guards)
-
-
-def trips(nest: Nest) -> dict[str, int | None]:
-    """The iterations of the parallel loops, where they are known."""
-    loops = perfect_nest(nest.outermost)[: len(nest.parallel)]
-    return {x.var: value_of(trip_count(x)) for x in loops}

@@ -6,6 +6,7 @@ matrix product.
 
 from __future__ import annotations
 
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.names import fresh, outer_name
 from loopxform.ir.visit import names, resolve
 from loopxform.model.choice import Choice
@@ -20,12 +21,14 @@ from loopxform.recipes.staging import copies, keep_elements, read_in_vectors, re
 from loopxform.schedule.params import Options
 from loopxform.targets.target import Limits
 from loopxform.transforms import (
+    Assume,
     BoundingBox,
     ClampEdges,
     MapTo,
     Normalise,
     SeparateFullTiles,
     Sequentialise,
+    ShiftInwards,
     SkipEmptyTiles,
     Stripmine,
     Unroll,
@@ -45,8 +48,7 @@ def mapped_tiles(
     w.order(list(nest.parallel), [*others, *tiled])
     dims = [levels(w.fn, d) for d in choice.dims]
     w.stage("Listing 3: Stripmining of all loops")
-    for d in dims:
-        _stripmine(w, d)
+    shifted = [_stripmine(w, d, shifted=options.shift_inwards) for d in dims]
     outer = {k: _outer(w, k) for k in choice.strips}
     uneven = _uneven(w, choice, dims)
     for k, kk in outer.items():
@@ -69,7 +71,7 @@ def mapped_tiles(
         return staged
     width = limits.vector_width if options.vector is None else options.vector
     kept = () if lanes else registers(w, choice, width)
-    if storage:
+    if storage and not all(shifted):
         w.stage("Redundant computation instead of bounds checks")
         w.attempt(ClampEdges(tuple(storage)))
     vectors = {k: read_in_vectors(w, choice, k, width) for k in choice.strips}
@@ -103,10 +105,16 @@ def _outer(w: Work, k: str) -> str:
     return fresh(w.fn, k * 2) if len(k) == 1 else outer_name(w.fn, k)
 
 
-def _stripmine(w: Work, d: Loops) -> None:
+def _stripmine(w: Work, d: Loops, *, shifted: bool) -> bool:
+    """Whether its tiles are shifted inwards, so that all are whole."""
     w.do(Stripmine(d.dim.loop, w.size(*map(str, d.dim.factors)), d.group))
+    step, whole = ShiftInwards(d.group), False
+    if shifted:
+        asked = (Assume(condition_text(e)) for e in step.open_questions(w.fn))
+        whole = w.attempt(*asked, step)
     if d.thread and d.item:
         w.do(Stripmine(d.item, w.size(d.dim.kept), d.thread))
+    return whole
 
 
 def _sink(

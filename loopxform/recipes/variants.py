@@ -116,10 +116,13 @@ def variants(
     options: Options,
     quickest: Conditions = ALWAYS,
     of_rows: Rows | None = None,
+    forms: Sequence[Sequence[Draft]] = (),
 ) -> list[Draft]:
     """Variants of a nest that is mapped in several shapes, each for where `quickest` says so, the
     first for what is left; or `of_rows`, where variants are for rows of vectors, of which there
-    may be fewer. The last variant asks no more than the drafts do."""
+    may be fewer. Tiles of other rows have
+    other `forms`, which come first. The last variant asks no more than the drafts
+    do."""
     width, out = options.vector or 1, list[Draft]()
     narrow = [_in_32_bits(d) for d in drafts] if options.index == 32 else list(drafts)
     aligned = narrow if of_rows is None else narrow[: len(of_rows.vectors)]
@@ -128,10 +131,12 @@ def variants(
     if rows and len(rows) == len(special):
         smaller = quickest[min(1, len(narrow) - 1) :]
         told = of_rows or Rows(quickest, [d.cost for d in rows], smaller)
-        out += _chosen([replace(d, cost=c) for d, c in zip(rows, told.costs)], told.vectors)
+        priced = [replace(d, cost=c) for d, c in zip(rows, told.costs)]
+        out += _chosen(priced, told.vectors)
         # Tiles that are filled element by element gain nothing from being the largest.
         narrow, quickest = narrow[-len(told.others) :], told.others
-    out += _chosen(narrow, quickest)
+    how = _in_32_bits if options.index == 32 else lambda d: d
+    out += _chosen(narrow, quickest, [list(map(how, x)) for x in forms[-len(narrow) :]])
     if out[-1].guard != drafts[0].guard:
         out.append(drafts[0])
     return [_with_vectors(d, width) for d in out] if width > 1 else out
@@ -153,12 +158,19 @@ def whole_rows(
     return _chosen(out, quickest)
 
 
-def _chosen(drafts: Sequence[Draft], quickest: Conditions) -> list[Draft]:
-    """The last shape where it is the quickest, then those before it; the first for what is left."""
-    first, *others = drafts
-    asked = list(zip(others, quickest[1:]))
+def _chosen(
+    drafts: Sequence[Draft], quickest: Conditions, forms: Sequence[Sequence[Draft]] = ()
+) -> list[Draft]:
+    """The last shape where it is the quickest, then those before it; the first for what is left.
+    Each comes behind its other `forms`, which ask more."""
     about = f"the quickest of {len(quickest)} shapes"
-    return [*(d.then(d.work(), when, about) for d, when in reversed(asked)), first]
+    out = list[Draft]()
+    for n in reversed(range(len(drafts))):
+        when, own = quickest[n] if n else (), list(forms[n]) if forms else []
+        if all(d.guard != drafts[n].guard for d in own):
+            own.append(drafts[n])
+        out += [d.then(d.work(), when, about) if n else d for d in own]
+    return out
 
 
 def when_quickest(nest: Nest, shapes: Sequence[Shape], units: int) -> Conditions | None:

@@ -45,11 +45,13 @@ class Options:
     `relayout` names arrays with their dimensions in order, (): no copies (seed 004); where it is
     None, the recipe is chosen with them. `Rk` is in tiles (seed 000, section 7.3.1). `warp_tile`
     is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
-    work-item at once; `single_columns`: one of a row at a time. `serpentine`, `pack` and
-    `bfloat_parts` 0: never. `threshold` are those that the guards of variants compare with (seed
-    001, section 2.5), by name. `time_tile` is steps of time, rows, and work-items along each other
-    dimension, `fuse_stages` rows and work-items, `tile_stages` sizes and work-items, (): none. `fp`
-    is what is permitted of floating point."""
+    work-item at once; `single_columns`: one of a row at a time. `shift_inwards`: last tiles begin
+    earlier, so that they are whole. `serpentine`, `pack`, `interleave_copies` and `bfloat_parts` 0:
+    never. `threshold`
+    are those that the guards of variants compare with (seed 001, section 2.5), by name. `time_tile`
+    is steps of time, rows, and work-items along each other dimension, `fuse_stages` rows and
+    work-items, `tile_stages` sizes and work-items, (): none. `fp` is what is permitted of floating
+    point."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -66,7 +68,9 @@ class Options:
     pack: int | None = None
     block_cyclic: int | None = None
     single_columns: bool = False
+    shift_inwards: bool = False
     register_pipeline: bool | None = None
+    interleave_copies: int | None = None
     async_copies: bool = False
     tensor_units: bool | None = None
     bfloat_parts: int | None = None

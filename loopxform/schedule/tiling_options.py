@@ -186,6 +186,14 @@ OPTIONS: tuple[TilingOption, ...] = (
         former=("no-preload",),
     ),
     TilingOption(
+        "interleave-copies",
+        ITERATIONS,
+        "store a tile and fetch the next one between the iterations that compute, in sums of at "
+        "least N iterations whose registers are double-buffered (0: never)",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
         "serpentine",
         ROWS,
         "traverse register tiles in serpentine order, ROWS at a time (0: in order)",
@@ -206,6 +214,14 @@ OPTIONS: tuple[TilingOption, ...] = (
         FLAG,
         "block-cyclic distribution of single columns: work-items that are neighbours store "
         "neighbours, whatever rows begin at",
+        trait="register tile",
+        on_device=True,
+    ),
+    TilingOption(
+        "shift-inwards",
+        FLAG,
+        "let the last tile in each dimension begin earlier, so that it is whole, where the loops "
+        "have as many iterations as a tile; what it computes again, it does not store",
         trait="register tile",
         on_device=True,
     ),

@@ -211,11 +211,12 @@ class Limits:
     32 bits where the sizes allow it (`index32`), tiles have `stages` buffers and are read ahead
     (`register_pipeline`), and unrolled register tiles are walked there and back in `serpentine`
     rows (0: in the order of the program), by work-items that stand in a `warp_tile` (rows, columns;
-    0 for rows of them); arrays whose rows are no vectors are copied into longer ones where each
-    serves `pack` iterations (0: never). The device fills tiles on its own (`async_copies`) where
-    each element of their arrays serves `pack_operands` iterations, `transpose_operands` of them
-    where rows of the array are vectors, but lie across those of the tile. None of these three: as
-    the model of costs has it.
+    0 for rows of them). Arrays whose rows are no vectors have tiles that `shift_inwards`, too, with
+    copies between the iterations from `interleave_copies` terms on (0: never), and are copied into
+    longer rows where each serves `pack` iterations (0: never). The device fills tiles on its own
+    (`async_copies`) where each element of their arrays serves `pack_operands` iterations,
+    `transpose_operands` of them where rows of the array are vectors, but lie across those of the
+    tile. None of these three: as the model of costs has it.
     Groups that have begun go on, whatever others do, where the device is known for
     `forward_progress`: then one can wait for others that began before it.
     Arrays that all iterations of a loop have of their own take at most `expanded_mib` MiB, where it
@@ -265,6 +266,8 @@ class Limits:
     stages: int = 1
     register_pipeline: bool = False
     serpentine: int = 0
+    shift_inwards: bool = False
+    interleave_copies: int = 0
     pack: int | None = 0
     async_copies: bool = False
     forward_progress: bool = False
@@ -309,6 +312,8 @@ MEASURED = (
     "program_tiles",
     "row_registers",
     "row_tiles",
+    "shift_inwards",
+    "interleave_copies",
     "costs",
     "copies",
     *THRESHOLDS,

@@ -14,6 +14,7 @@ from loopxform.transforms.edges.bound_trips import BoundTrips
 from loopxform.transforms.edges.clamp_edges import ClampEdges
 from loopxform.transforms.edges.pad import Pad
 from loopxform.transforms.edges.separate_full_tiles import SeparateFullTiles
+from loopxform.transforms.edges.shift_inwards import ShiftInwards
 from loopxform.transforms.edges.skip_empty_tiles import SkipEmptyTiles
 from loopxform.transforms.latency.pipeline import Pipeline
 from loopxform.transforms.latency.register_pipeline import RegisterPipeline
@@ -140,6 +141,7 @@ STEPS: dict[str, type[Step]] = {
         BoundingBox,
         BranchChoice,
         Stripmine,
+        ShiftInwards,
         Interchange,
         Coalesce,
         Uncoalesce,
@@ -331,6 +333,7 @@ __all__ = [
     "SeparateFullTiles",
     "Sequentialise",
     "Serpentine",
+    "ShiftInwards",
     "SignedCounters",
     "Simd",
     "SinkTail",

@@ -26,6 +26,7 @@ from loopxform.transforms import (
     Pad,
     RegisterPipeline,
     Serpentine,
+    ShiftInwards,
     Split,
     Step,
     StoreVectors,
@@ -144,6 +145,56 @@ def test_single_columns_compute_what_the_c_does(name: str) -> None:
     compiled = CompiledKernel(emit.kernel(done.derivation, fp=SEPARATE), choose())
     for size in ((9, 7, 37), (8, 4, 32), (17, 1, 3)):
         check_kernel(compiled, name, sizes_of(name, *size), SEED)
+
+
+SHIFTED = {"Ty": 2, "Tx": 2, "Tk": 4, "Ry": 4, "Rx": 4}
+WAYS = {
+    "mm": {},
+    "gemm": {"register_pipeline": True, "stages": 2, "serpentine": 4, "interleave_copies": 12},
+    "mm_at": {"stages": 3, "async_copies": True, "pad": True, "vector": 4},
+    "mm_bt": {"single_columns": True, "index": 32, "vector": 1, "separate_full_tiles": True},
+    "mm_bias": {"register_pipeline": True, "stages": 2, "pad": False, "interleave_copies": 1},
+}
+AROUND_A_TILE = (
+    *((1, 3, 1), (7, 5, 9), (8, 4, 8), (9, 7, 8), (16, 12, 17), (19, 0, 12), (20, 16, 24)),
+    *((10, 19, 11), (8, 33, 9)),
+)
+
+
+@cache
+def shifted(name: str) -> Plan:
+    """Tiles of 8 x 8, the last ones of which begin earlier where there is one."""
+    options = Options(shift_inwards=True, **WAYS[name])
+    done = tile(program(name), SHIFTED, limits=DEVICE, options=options)
+    (dispatch,) = (r.step for r in done.derivation.records if isinstance(r.step, Dispatch))
+    moved = [v for v in dispatch.variants if any(isinstance(s, ShiftInwards) for s in v.steps)]
+    assert 0 < len(moved) < len(dispatch.variants)
+    between = [str(s) for v in moved for s in v.steps if isinstance(s, RegisterPipeline)]
+    assert any("interleaved" in s for s in between) == ("interleave_copies" in WAYS[name])
+    assert all({"M>=8", "N>=8"} <= set(v.guard) for v in moved)
+    return emit.kernel(done.derivation, fp=SEPARATE)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    "name", ["gemm", *(pytest.param(n, marks=pytest.mark.slow) for n in WAYS if n != "gemm")]
+)
+def test_tiles_that_begin_earlier_compute_what_the_c_does(name: str) -> None:
+    compiled = CompiledKernel(shifted(name), choose())
+    for size in AROUND_A_TILE:
+        check_kernel(compiled, name, sizes_of(name, *size), SEED)
+
+
+@pytest.mark.slow
+@pytest.mark.oclgrind
+@pytest.mark.parametrize("name", WAYS)
+def test_tiles_that_begin_earlier_store_each_result_once(name: str) -> None:
+    every = [given(name, sizes_of(name, *size), SEED) for size in AROUND_A_TILE if size[1]]
+    report, found = simulate_all(shifted(name), every)
+    assert report.clean, report.findings[0]
+    for args, after in zip(every, found, strict=True):
+        expected = run_c(name, args)
+        assert not compare({n: expected[n] for n in after}, after)
 
 
 @pytest.mark.slow

@@ -184,7 +184,7 @@ class Marks:
             lambda: Pipeline(self.loop(filled)),
             lambda: Pipeline(self.loop(filled), rng.choice(["2", "3", "4"]), "async"),
             lambda: RegisterPipeline(self.loop(read)),
-            lambda: RegisterPipeline(self.loop(read)),
+            lambda: RegisterPipeline(self.loop(read), "interleaved"),
             lambda: Serpentine(self.loop(unrolled), rng.choice(["1", "2", "4"])),
             lambda: Serpentine(self.loop(unrolled), rng.choice(["1", "2", "4"])),
             lambda: BlockCyclic(f"{self.name(items)}*", self.name(unrolled), width),

@@ -6,10 +6,13 @@ import random
 from collections import Counter
 from dataclasses import MISSING, fields
 
+from loopxform.ir.affine import value_of
+from loopxform.ir.condition_text import condition_text
 from loopxform.ir.nodes import Copy, Decl, Function
 from loopxform.ir.visit import after, loops, loops_around, walk
 from loopxform.transforms import (
     STEPS,
+    Assume,
     BeginAt,
     BoundExtent,
     BoundTrips,
@@ -38,6 +41,7 @@ from loopxform.transforms import (
     ScalarToMemory,
     SeparateFullTiles,
     Sequentialise,
+    ShiftInwards,
     Skew,
     Split,
     Step,
@@ -67,7 +71,7 @@ CHOSEN = (
     *(Rematerialise, Expand, Distribute, Fuse, Split, Sequentialise, Normalise, Unroll, MapTo),
     *(Rfactor, UnitLoop, Permute, PromoteToLocal, Relayout, CopyToLocal, CopyToPrivate),
     *(ScalarToMemory, ClampEdges, Pad, SeparateFullTiles, RoundRobin, BoundExtent),
-    *(BufferSlice, Reorder, BeginAt, BoundTrips),
+    *(BufferSlice, Reorder, BeginAt, BoundTrips, ShiftInwards),
 )
 """What `Chooser` has parameters for."""
 
@@ -131,6 +135,7 @@ class Chooser:
             lambda: ClampEdges((self.scalar(fn),)),
             lambda: Pad(self.staged(fn)),
             lambda: SeparateFullTiles(self.innermost_group(fn)),
+            lambda: self.shift_inwards(fn),
             *(lambda kind=kind: kind(self.loop(fn)) for kind in OF_A_LOOP),
         ]
         return rng.choice(makers)()
@@ -143,6 +148,13 @@ class Chooser:
             return site.loop.var
         number = same.index(site.path) + 1
         return f"{site.loop.var}{self.rng.choice(['*', f'#{number}', f'#{number}'])}"
+
+    def shift_inwards(self, fn: Function) -> Step:
+        """Of a loop over tiles, if there is one, or what that asks of its size."""
+        tiles = [s for s in loops(fn) if (value_of(s.loop.step) or 0) > 1]
+        shifted = ShiftInwards(self.rng.choice(tiles).loop.var if tiles else self.loop(fn))
+        asked = shifted.open_questions(fn)
+        return Assume(condition_text(asked[0])) if tiles and asked else shifted
 
     def chain(self, fn: Function) -> tuple[str, ...]:
         """A loop, or it and one around it."""

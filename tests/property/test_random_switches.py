@@ -33,8 +33,10 @@ MARKS = {
     "back": "serpentine ",
     "ahead": "pipeline ",
     "read": "register-pipeline ",
+    "between": "register-pipeline .* interleaved",
     "past-registers": "pipeline .* async",
     "vectors": "vectorise ",
+    "shifted": "shift-inwards ",
 }
 
 
@@ -91,6 +93,8 @@ def switches(rng: random.Random) -> Options:
         serpentine=rng.choice((0, 1, 2, 2)),
         block_cyclic=rng.choice((None, None, None, 1, 2)),
         single_columns=rng.random() < 0.3,
+        shift_inwards=rng.random() < 0.4,
+        interleave_copies=rng.choice((None, 1, 3)),
     )
 
 

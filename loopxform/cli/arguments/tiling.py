@@ -15,7 +15,7 @@ from loopxform.targets.profile import PROFILES
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "stencils in time and pipelines": ("time-tile", "fuse-stages", "tile-stages"),
-    "partial tiles": ("pad", "no-pad", "separate-full-tiles"),
+    "partial tiles": ("pad", "no-pad", "separate-full-tiles", "shift-inwards"),
     "reductions and floating point": ("Rk", "reassociate"),
     "layout of data": ("relayout", "pack", "vector", "index"),
     "order of work": (
@@ -27,6 +27,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "latency": (
         *("stages", "async-copies", "register-pipeline", "no-register-pipeline"),
+        "interleave-copies",
         *("tensor-units", "no-tensor-units", "bfloat-parts"),
     ),
     "versions": ("specialise", "threshold"),

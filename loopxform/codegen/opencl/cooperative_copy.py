@@ -83,8 +83,8 @@ class OwnNames:
 @record
 class CopyPlan:
     """A collective copy, ready to print. `rounds` is how many elements a work-item copies at
-    most, in a loop where it `loops`, `test` says which work-items have one in the last round, where
-    not all do."""
+    most, in a loop where it `loops`, from round `first` on while `more` holds; `test` says which
+    work-items have one in the last round, where not all do."""
 
     comment: str
     own: OwnNames
@@ -94,6 +94,8 @@ class CopyPlan:
     test: str
     coordinates: tuple[tuple[str, str], ...]
     moves: tuple[str, ...]
+    first: str = "0"
+    more: str = ""
 
 
 Part = Literal["fetch", "mend", "store", "place", "start"]

@@ -25,6 +25,7 @@ from loopxform.codegen.opencl.launch import ThreadLoop
 from loopxform.codegen.opencl.look_back import link_lines, turn_lines
 from loopxform.codegen.opencl.places import PlaceWriter
 from loopxform.codegen.opencl.software_pipeline import HIDE, Ahead, AsynchronousAhead
+from loopxform.codegen.opencl.tile_starts import leading
 from loopxform.codegen.opencl.work_item import indented
 from loopxform.errors import EmitError
 from loopxform.ir.affine import value_of
@@ -66,6 +67,9 @@ class KernelWriter(PlaceWriter):
             inner = loop.body
         if any(_is_grid(s) for _, s in walk(inner)):
             raise EmitError("loops mapped to groups are not perfectly nested")
+        starts = leading(inner)
+        out += self._starts(starts)
+        inner = inner[2 * len(starts) :]
         out += self._thread_offsets()
         self.partly_set = frozenset(self._set_by_some(inner))
         out += self._group(inner)
@@ -226,9 +230,24 @@ class KernelWriter(PlaceWriter):
             first += [*ahead.first_two(), BARRIER, *self.registers(inner)]
             first += ahead.if_any(self.first_read(inner))
             after = [BARRIER, *self.first_read(inner), *self.last_step(inner)]
-            loop = self._loop(s, [*ahead.at_once(), *self.steps(inner), *ahead.next_tile(), *after])
+            loop = self._complete_tiles(s, inner, ahead, after)
+            rest = replace(s, lo=ahead.whole()) if loop else s
+            body = [*ahead.at_once(), *self.steps(inner), *ahead.next_tile(), *after]
+            loop += self._loop(rest, body)
             self.dialect = ahead.dialect
         return ["{", *indented([*bound, *ahead.variables(), *first, *loop, *ahead.after()]), "}"]
+
+    def _complete_tiles(self, s: For, inner: For, ahead: Ahead, after: list[str]) -> list[str]:
+        """The iterations that two complete tiles follow, where these are stored and fetched between
+        the iterations of the loop inside."""
+        if not inner.interleaved or self.has_tiles(inner):
+            return []
+        k, steps = self.dialect.name(inner.var), (value_of(inner.hi) or 1) - 1
+        between = ahead.between(k, steps)
+        if not between:
+            return []
+        turn = f"{self.own.stage} = 1 - {self.own.stage};"
+        return self._loop(replace(s, hi=ahead.whole()), [*self.steps(inner, between), turn, *after])
 
     def _bounded(self, s: For) -> tuple[For, list[str]]:
         """The loop; one that runs up to a number, up to a variable that compilers know nothing

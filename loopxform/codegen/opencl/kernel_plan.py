@@ -16,6 +16,7 @@ from loopxform.codegen.opencl.kernel import KernelWriter
 from loopxform.codegen.opencl.launch import Mapping, mapping_of
 from loopxform.codegen.opencl.layout import hinted, in_rows
 from loopxform.codegen.opencl.local_tile import LocalTile
+from loopxform.codegen.opencl.tile_starts import with_starts
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
 from loopxform.floating_point import CONTRACT, Division, FloatingPoint
@@ -113,7 +114,7 @@ def kernel_plan(
     """One kernel, or one of `several` with other sizes; names in `taken` mean something else in its
     file, those in `fixed` are constants there. `fp` is what is permitted of floating point."""
     spend()
-    fn = launch.function
+    fn = with_starts(launch.function)
     for obstacle in stale(fn):
         raise EmitError(obstacle.message, loc=obstacle.loc, help=obstacle.remedy)
     mapping = mapping_of(fn)

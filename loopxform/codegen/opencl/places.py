@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from loopxform.codegen.opencl.launch import ThreadLoop
 from loopxform.codegen.opencl.look_back import turn_of
 from loopxform.codegen.opencl.register_pipeline import PreloadWriter
+from loopxform.codegen.opencl.tile_starts import Starts
 from loopxform.errors import EmitError
 from loopxform.ir.affine import poly, value_of
 from loopxform.ir.nodes import For
@@ -26,6 +27,7 @@ class PlaceWriter(PreloadWriter):
     """Writes these counters."""
 
     _hoisted: dict[str, object] = field(default_factory=dict)
+    _common_names: frozenset[str] = frozenset()
 
     def _group_offset(self, loop: For) -> str:
         kind = self.dialect.counter_type(loop.type)
@@ -76,12 +78,19 @@ class PlaceWriter(PreloadWriter):
             text = f"{text} % ({self._text(trip_count(loop))})"
         return f"({kind})({text})" if len(shared) > 1 else f"({kind}){text}"
 
+    def _starts(self, starts: Starts) -> Iterator[str]:
+        """Where tiles begin, of all work-items of the group."""
+        for decl, first in starts:
+            self._common_names |= {decl.name}
+            kind, name = self.dialect.type_name(decl.type), self.dialect.name(decl.name)
+            yield f"const {kind} {name} = {self._text(first.value)};"
+
     def _thread_offsets(self) -> Iterator[str]:
         """Thread loops that run over the same values everywhere are computed once."""
         by_var: dict[str, list[ThreadLoop]] = {}
         for t in self.mapping.threads:
             by_var.setdefault(t.loop.var, []).append(t)
-        outside = {loop.var for loop in self.mapping.grid}
+        outside = {loop.var for loop in self.mapping.grid} | self._common_names
         for var, found in by_var.items():
             values = {poly(t.value(self.own.local_ids[t.dimension])) for t in found}
             local = {n for t in found for n in names(t.loop.lo)} - outside

@@ -19,6 +19,7 @@ the first one always has the same registers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loopxform.codegen.opencl.tensor_product import TensorWriter
@@ -45,11 +46,12 @@ class PreloadWriter(TensorWriter):
             return plain
         return self.either(self.fragments(loop, Const(0), "0"), plain, loop)
 
-    def steps(self, loop: For) -> list[str]:
-        """All iterations but the last one."""
+    def steps(self, loop: For, between: Sequence[str] = ()) -> list[str]:
+        """All iterations but the last one, with what comes `between` them."""
         k = self.dialect.name(loop.var)
         later = Bin("+", Var(loop.var), Const(1))
-        body = [*self._read(loop, later, f"({k} + 1) % 2"), *self._compute(loop, f"{k} % 2")]
+        read = self._read(loop, later, f"({k} + 1) % 2")
+        body = [*read, *self._compute(loop, f"{k} % 2"), *between]
         plain = self._loop(replace(loop, hi=self._last(loop)), body)
         return self.either(self._products(loop), plain, loop) if self.has_tiles(loop) else plain
 

@@ -14,7 +14,9 @@ for (kk ...) {
 }
 
 The barrier behind the loads keeps them there: compilers move loads down to where what was loaded is
-used first, but not past a barrier. Asynchronous copies need no registers:
+used first, but not past a barrier. Where two more tiles follow of which nothing is missing, an
+`interleaved` loop stores the next tile and fetches the one after it bit by bit, between the
+iterations that compute (`between`). Asynchronous copies need no registers:
 
 start tiles 0, ..., buffers - 2;
 for (kk ...) {
@@ -52,8 +54,8 @@ from loopxform.codegen.opencl.launch import Mapping
 from loopxform.codegen.opencl.warp_groups import SEEN_BY_WARPS
 from loopxform.codegen.opencl.work_item import indented
 from loopxform.ir import whiles
-from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Copy, Expr, For, Slice, Stmt, Un, Var
+from loopxform.ir.affine import poly, simplify, value_of
+from loopxform.ir.nodes import Bin, Const, Copy, Expr, For, Slice, Stmt, Un, Var
 from loopxform.ir.types import INT
 from loopxform.ir.visit import substitute
 from loopxform.records import record
@@ -62,6 +64,10 @@ from loopxform.transforms.latency.pipeline import split
 HIDE = "LX_HIDE"
 HIDE_PLACE = "LX_HIDE_PLACE"
 """Make a number, or a place, one that compilers know nothing of (templates/kernels.cl.j2)."""
+
+FIRST_STEP = 3
+"""Of those that store and fetch tiles bit by bit; before it, work-items would wait for what they
+fetched an iteration ago."""
 
 
 @record
@@ -129,6 +135,38 @@ class Ahead:
         store = [*self._mended(later), *self._lines(later, f"1 - {stage}", "store")]
         fetch = self._if_next(later, self._lines(after, "", "fetch"))
         return self._if(later, [*store, f"{stage} = 1 - {stage};", *fetch])
+
+    def between(self, k: str, steps: int) -> list[str]:
+        """The same in so many steps, number `k` of them, where both tiles are complete (`whole`);
+        nothing where this cannot be."""
+        later = Bin("+", Var(self.loop.var), self.loop.step)
+        after = simplify(Bin("+", later, self.loop.step))
+        stores = [self._at(c, later) for c in self.copies]
+        fetches = [_complete(self._at(c, after), self.loop, after) for c in self.copies]
+        if any(map(past_end, fetches)):
+            return []
+        into = replace(self.dialect, buffer=f"1 - {self.own.stage}")
+        lines = list[str]()
+        for stored, fetched in zip(stores, fetches):
+            store = self._plan(stored, into, "store")
+            fetch = self._plan(fetched, replace(self.dialect, buffer=""), "fetch")
+            for plan in (self._in_steps(x, k, steps) for x in (store, fetch)):
+                lines += self.render(plan).rstrip("\n").split("\n")
+        return lines
+
+    def _in_steps(self, plan: CopyPlan, k: str, steps: int) -> CopyPlan:
+        """The rounds of a copy that come in step `k`."""
+        first = min(FIRST_STEP, steps - 1)
+        each = -(-plan.rounds // (steps - first))
+        start, end = (f"({k} - {n})*{each}" for n in (first, first - 1))
+        begin = f"{k} < {first} ? {plan.rounds} : {start}"
+        return replace(plan, loops=True, first=begin, more=f" && {self.own.r} < {end}")
+
+    def whole(self) -> Expr:
+        """The first iteration that two complete tiles do not follow."""
+        step = self.loop.step
+        count = Bin("-", Bin("/", self.loop.hi, step), Const(2))
+        return Bin("*", Bin("max", count, Const(0)), step)
 
     def if_any(self, lines: list[str]) -> list[str]:
         """Lines where the loop has an iteration."""
@@ -198,6 +236,16 @@ class Ahead:
             return replace(x, limit=moved(x.limit), floor=moved(x.floor))
 
         return replace(c, slices=tuple(map(part, c.slices)))
+
+
+def _complete(c: Copy, loop: For, begin: Expr) -> Copy:
+    """A copy of the iteration that begins there, which the bound of the loop does not cut."""
+    cut = (
+        x.limit == loop.hi and x.size == loop.step and poly(x.lo) == poly(begin) for x in c.slices
+    )
+    slices = tuple(replace(x, limit=None) if n else x for x, n in zip(c.slices, cut))
+    left = any(x.limit is not None and not x.clamp for x in slices)
+    return replace(c, slices=slices, pad=c.pad if left else None)
 
 
 @record

@@ -5,13 +5,16 @@ What work-items read of the tiles for an iteration, they read while they compute
 first iteration of the next tile included: nobody waits for local memory. There are two of each of
 these registers. Legal for the innermost loop of one whose tiles are fetched ahead, where all that
 is computed with the tiles is computed with these registers, and what is read depends on the
-iteration alone. The listing keeps the order of the program; the loop is marked. (CUTLASS,
-"Efficient GEMM in CUDA", software pipelining of warp tiles.)
+iteration alone. With `interleaved`, the group also stores the next tile and fetches the one after
+it bit by bit between these iterations, while both are complete, and not behind the last of them:
+legal where tiles pass through registers, and a loop of ints from 0 runs over them. The listing
+keeps the order of the program; the loop is marked. (CUTLASS, "Efficient GEMM in CUDA", software
+pipelining of warp tiles.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import takewhile
 from typing import ClassVar
@@ -19,7 +22,8 @@ from typing import ClassVar
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Copy, Decl, For, Function, Stmt
-from loopxform.ir.types import Space
+from loopxform.ir.types import INT, Space
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
     at,
@@ -39,23 +43,34 @@ from loopxform.transforms.sites import one_loop, trusted
 
 @record
 class RegisterPipeline(Step):
-    """Reads what the unrolled `loop` copies from local tiles an iteration ahead."""
+    """Reads what the unrolled `loop` copies from local tiles an iteration ahead. `interleaved` (the
+    word) stores and fetches tiles between its iterations."""
 
     loop: str
+    interleaved: str = ""
 
     verb: ClassVar[str] = "register-pipeline"
     former: ClassVar[tuple[str, ...]] = ("preload",)
-    usage: ClassVar[str] = "register-pipeline LOOP"
+    usage: ClassVar[str] = "register-pipeline LOOP [interleaved]"
+    flags: ClassVar[Mapping[str, str]] = {"interleaved": "interleaved"}
     keeps_order: ClassVar[bool] = True
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
-        return (site,) if isinstance(site, Obstacle) else obstacles(fn, site)
+        if isinstance(site, Obstacle):
+            return (site,)
+        if self.interleaved not in ("", "interleaved"):
+            why = f"'{self.interleaved}' says nothing about the copies of tiles"
+            return (_no(site, why, f"register-pipeline {self.loop} interleaved"),)
+        return obstacles(fn, replace(site, loop=self._marked(site.loop)))
 
     def rewrite(self, fn: Function) -> Function:
         site = trusted(one_loop(fn, self.loop))
         origin = site.loop.origin.then(str(self))
-        return replace_at(fn, site.path, (replace(site.loop, preloaded=True, origin=origin),))
+        return replace_at(fn, site.path, (replace(self._marked(site.loop), origin=origin),))
+
+    def _marked(self, loop: For) -> For:
+        return replace(loop, preloaded=True, interleaved=bool(self.interleaved))
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
@@ -100,6 +115,7 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[tuple[str, str]]:
         yield "it is not all that a loop does whose tiles are fetched ahead", remedy
     else:
         yield from _dependences(fn, site, tiles)
+        yield from _apart(fn, tiles) if loop.interleaved else ()
 
 
 def _dependences(fn: Function, site: LoopSite, tiles: For) -> Iterator[tuple[str, str]]:
@@ -138,6 +154,19 @@ def _tiled_loop(fn: Function, site: LoopSite) -> For | None:
         if loop.level is None or loop.level.kind != "group" or len(loop.body) != 1:
             return None
     return None
+
+
+def _apart(fn: Function, tiles: For) -> Iterator[tuple[str, str]]:
+    """Why tiles cannot be stored and fetched between the iterations."""
+    signed = tiles.type == INT and not type_of(tiles.hi, symbols(fn)).is_unsigned
+    if tiles.asynchronous:
+        why = f"the tiles of the loop over '{tiles.var}' do not pass through registers"
+        yield why, "pipeline it without async"
+    elif not signed or value_of(tiles.lo) != 0:
+        why = (
+            f"the loop over '{tiles.var}', which stores tiles in between, is no loop of ints from 0"
+        )
+        yield why, "leave the word interleaved out"
 
 
 def _is_read(s: Stmt) -> bool:

@@ -36,6 +36,8 @@ ONE_READ = (
 LISTINGS = {
     "padded": (MM, *PADDED, "register-pipeline k"),
     "whole-tiles": (MM, *WHOLE, "register-pipeline k#1"),
+    "copies-in-between": (MM, *PADDED, "register-pipeline k interleaved"),
+    "whole-tiles-in-between": (MM, *WHOLE, "register-pipeline k#1 interleaved"),
 }
 
 REFUSALS = {
@@ -46,6 +48,13 @@ REFUSALS = {
     "tiles-not-ahead": (MM, *READ, "pad kk", "unroll k*", "register-pipeline k"),
     "one-in-place": (MM, *ONE_READ, "register-pipeline k"),
     "several": (MM, *WHOLE, "register-pipeline k"),
+    "another-word": (MM, *PADDED, "register-pipeline k between"),
+    "in-between-past-registers": (
+        *(MM, *PADDED[:-2], "pipeline kk async", "unroll k*", "register-pipeline k interleaved"),
+    ),
+    "in-between-unsigned": (
+        *(MM.replace("int ", "unsigned "), *PADDED, "register-pipeline k interleaved"),
+    ),
 }
 
 
