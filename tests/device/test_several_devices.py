@@ -35,6 +35,13 @@ void inner(int n, int m, float a[restrict n][m], float b[restrict n][m])
       b[i][j] = (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]) * 0.25f;
 }
 
+void table(int n, int m, float a[restrict n][70], float b[restrict n][70])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      b[i][j] += a[i][j] * 0.5f;
+}
+
 void sums(int n, int m, float a[restrict n][m], float s[restrict n])
 {
   for (int i = 0; i < n; i++) {
@@ -69,6 +76,7 @@ void columns(int n, int m, float a[restrict n][m], float s[restrict m])
 CALLS = {
     "product": ("n, m, 5", "a, a + 7, b"),
     "inner": ("n, m", "M a, M b"),
+    "table": ("n, m > 70 ? 70 : m", "M a, M b"),
     "sums": ("n, m", "M a, b"),
     "steps": ("n, m", "M a, M b"),
     "columns": ("n, m", "M a, b"),
