@@ -30,9 +30,9 @@ static pthread_t caller;
 
 /* From now on, what is written to buffers of so many bytes waits for the first kernel, but what this thread writes,
    which only takes long. */
-void failing_late(size_t bytes)
+void failing_late(long bytes)
 {
-  late = bytes;
+  late = (size_t)bytes;
   writes_late = writes_early = launches = 0;
   caller = pthread_self();
 }

@@ -47,7 +47,7 @@ void failing_maker(int id, int major);
 const char *failing_options(void);
 long failing_calls(void), failing_live(void), failing_launches(void);
 long failing_copies(void);
-void failing_late(size_t bytes);
+void failing_late(long bytes);
 long failing_late_writes(void), failing_early_writes(void);
 """
 

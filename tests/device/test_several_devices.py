@@ -35,6 +35,13 @@ void inner(int n, int m, float a[restrict n][m], float b[restrict n][m])
       b[i][j] = (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]) * 0.25f;
 }
 
+void table(int n, int m, float a[restrict n][70], float b[restrict n][70])
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      b[i][j] += a[i][j] * 0.5f;
+}
+
 void sums(int n, int m, float a[restrict n][m], float s[restrict n])
 {
   for (int i = 0; i < n; i++) {
@@ -69,6 +76,7 @@ void columns(int n, int m, float a[restrict n][m], float s[restrict m])
 CALLS = {
     "product": ("n, m, 5", "a, a + 7, b"),
     "inner": ("n, m", "M a, M b"),
+    "table": ("n, m > 70 ? 70 : m", "M a, M b"),
     "sums": ("n, m", "M a, b"),
     "steps": ("n, m", "M a, M b"),
     "columns": ("n, m", "M a, b"),
@@ -225,6 +233,46 @@ def test_a_platform_that_is_listed_twice(app: Path, tmp_path: Path, wanted: str)
     assert ": on the device" in done.stderr
     assert " groups on device " not in done.stderr
     assert ("a device is named twice" in done.stderr) is (wanted != "all")
+
+
+SUB_DEVICE = """
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+int main(void)
+{
+  const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY, 1, 0 };
+  cl_platform_id platform;
+  cl_device_id device, parts[64];
+  cl_uint count = 0;
+  int found = 0;
+  clGetPlatformIDs(1, &platform, NULL);
+  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL);
+  if (clCreateSubDevices(device, equally, 64, parts, &count) != CL_SUCCESS || count < 2)
+    return puts("no parts"), 0;
+  for (cl_uint which = 0; which < 2; which++) {
+    const cl_context context = clCreateContext(NULL, count, parts, NULL, NULL, NULL);
+    const cl_command_queue queue = clCreateCommandQueue(context, parts[which], 0, NULL);
+    found += loopxform_use(queue) != CL_SUCCESS || wrong(33, 17, 1) || wrong(129, 70, 2);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+  }
+  loopxform_release();
+  return found;
+}
+"""
+
+
+def test_parts_of_a_device(tmp_path: Path) -> None:
+    """A program has calls run on the queue of a part: on that alone."""
+    app = _built(tmp_path, _caller(SUB_DEVICE))
+    done = run_app(app, whole=True, LOOPXFORM_DEVICES="all", LOOPXFORM_VERBOSE="1")
+    assert done.returncode == 0, done.stdout
+    if "no parts" in done.stdout:
+        pytest.skip("the device has one unit")
+    assert ": on the device" in done.stderr
+    assert " groups on device " not in done.stderr
+    assert "on the host" not in done.stderr
 
 
 FAILING_CALL = """

@@ -6,7 +6,9 @@ touch, and gives back what they write, which is theirs alone: for every array th
     first + step*g + begin <= row < first + step*g + end,   end - begin <= step
 
 where `first + step*g` is the value of the loop over groups in group `g`, and rows are counted by
-the first subscript; all others are proven to be inside the array.
+the first subscript; all others are proven to be inside the array, or the host asks that they are:
+
+    c[i][j] of c[n][220], 0 <= j < m        unless m >= 221
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from loopxform.analysis.accesses import Access
+from loopxform.analysis.boxes import all_of
 from loopxform.analysis.domain import names_of
 from loopxform.analysis.formula import Translator
-from loopxform.analysis.linear import Conj, Constraint, Lin, plus, times, variable
+from loopxform.analysis.linear import Conj, Constraint, Lin, at_least, plus, times, variable
 from loopxform.analysis.loose_accesses import is_inside
 from loopxform.analysis.region import Instance, region
-from loopxform.analysis.system import eliminate
+from loopxform.analysis.sets import TooHard
+from loopxform.analysis.system import eliminate, feasible
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.guards import wide
@@ -37,6 +41,9 @@ Touch = tuple[Instance, Access]
 Rows = tuple[int, int]
 _DISTANCE = "#"
 """A row minus the value of the loop over groups."""
+
+MOST_CASES = 4
+"""Conditions that the host asks before devices share a launch."""
 
 _MOST_ROWS = 400
 """Inequalities that a step of an elimination may add."""
@@ -57,12 +64,13 @@ class Window:
 @record
 class Share:
     """The groups along a `dimension` may be shared, so many of them `together`, and do iterations
-    of the `loop`."""
+    of the `loop`; not for sizes that are `outside`, where subscripts would leave their rows."""
 
     dimension: int
     together: int
     loop: For
     windows: tuple[Window, ...]
+    outside: tuple[Expr, ...]
 
 
 def split(k: KernelPlan, d: Dialect) -> str | None:
@@ -72,7 +80,10 @@ def split(k: KernelPlan, d: Dialect) -> str | None:
         return None
     rows = ", ".join(f"{{ {', '.join(_numbers(w, d))} }}" for w in share.windows)
     first, step = wide(share.loop.lo, d), wide(share.loop.step, d)
-    run = f"{share.dimension}, {share.together}, {first}, {step}, {len(share.windows)}"
+    count = str(len(share.windows))
+    if share.outside:
+        count = f"{' || '.join(f'({wide(e, d)})' for e in share.outside)} ? 0 : {count}"
+    run = f"{share.dimension}, {share.together}, {first}, {step}, {count}"
     return f"lx_split(lx_job, {run}, (const struct lx_window[]){{ {rows} }});"
 
 
@@ -92,9 +103,11 @@ def _share(k: KernelPlan) -> Share | None:
         bands = k.mapping.bands if dimension < 2 else 0
         if len(loops) != 1 or (bands and dimension == 0) or value_of(trip_count(loops[0])) == 1:
             continue
-        windows = tuple(_windows(k, touches, loops[0]))
-        if None not in windows:
-            return Share(dimension, bands or 1, loops[0], tuple(w for w in windows if w))
+        outside = dict[Expr, None]()
+        windows = tuple(_windows(k, touches, loops[0], outside))
+        if None not in windows and len(outside) <= MOST_CASES:
+            found = tuple(w for w in windows if w)
+            return Share(dimension, bands or 1, loops[0], found, tuple(outside))
     return None
 
 
@@ -116,8 +129,11 @@ def _touches(k: KernelPlan) -> dict[str, list[Touch]] | None:
     return None if any(a.atomic or (a.write and a.unknown) for a in every) else touches
 
 
-def _windows(k: KernelPlan, touches: dict[str, list[Touch]], loop: For) -> Iterator[Window | None]:
-    """The window of each array; None where groups would write rows of others."""
+def _windows(
+    k: KernelPlan, touches: dict[str, list[Touch]], loop: For, outside: dict[Expr, None]
+) -> Iterator[Window | None]:
+    """The window of each array; None where groups would write rows of others. Adds the sizes that
+    are `outside` of what it proves of arrays that are written."""
     step = value_of(loop.step) or 0
     for place, a in enumerate(k.arguments):
         if not isinstance(a, Buffer):
@@ -128,7 +144,9 @@ def _windows(k: KernelPlan, touches: dict[str, list[Touch]], loop: For) -> Itera
             continue
         every = touches.get(p.name, [])
         written = [x for x in every if x[1].write]
-        rows, own = _rows(k.function, p, every, loop), _rows(k.function, p, written, loop)
+        unless = outside if written else None
+        rows = _rows(k.function, p, every, loop, unless)
+        own = _rows(k.function, p, written, loop, unless)
         if written and (rows is None or own is None or not 0 < own[1] - own[0] <= step):
             yield None
             return
@@ -144,14 +162,26 @@ def _row(p: Param) -> Expr:
     return simplify(size)
 
 
-def _rows(fn: Function, p: Param, touches: Sequence[Touch], loop: For) -> Rows | None:
+def _rows(
+    fn: Function,
+    p: Param,
+    touches: Sequence[Touch],
+    loop: For,
+    unless: dict[Expr, None] | None,
+) -> Rows | None:
     """From which distance on, and up to before which, these accesses touch rows; None where that is
-    not known."""
+    not known. With `unless`, sizes for which it does not hold are added to that."""
     translator, reach = Translator(names_of(fn)), list[Rows]()
     for instance, access in touches:
         for d, extent in enumerate(p.shape[1:], 1):
-            if extent is None or not is_inside(instance, access, d, extent, translator):
+            if extent is None:
                 return None
+            if is_inside(instance, access, d, extent, translator):
+                continue
+            beyond = None if unless is None else _outside(fn, instance, access, d, extent)
+            if unless is None or beyond is None:
+                return None
+            unless.update(dict.fromkeys(beyond))
         found = _reach(instance, access, loop.var)
         if found is None:
             return None
@@ -159,6 +189,49 @@ def _rows(fn: Function, p: Param, touches: Sequence[Touch], loop: For) -> Rows |
     if not reach:
         return (0, 0)
     return min(low for low, _ in reach), max(high for _, high in reach) + 1
+
+
+def _outside(
+    fn: Function, instance: Instance, access: Access, d: int, size: Expr
+) -> list[Expr] | None:
+    """Conditions of the scalars, one of which holds wherever a subscript is not below the size;
+    None where they are not known, or it may be below 0."""
+    known, out = names_of(fn), list[Expr]()
+    given = {p.name for p in fn.objects if not p.array} & known.inputs
+    sizes = Translator(known).cases(size)
+    if sizes is None or len(sizes) != 1 or sizes[0][1]:
+        return None
+    for domain in instance.domain:
+        for subscripts, when in access.cases:
+            x = subscripts[d]
+            if x is None:
+                return None
+            there = (*domain, *when)
+            below = Constraint(False, plus(times(x, -1), {"": -1}))
+            beyond = (*there, at_least(x, sizes[0][0]))
+            try:
+                if feasible((*there, below)):
+                    return None
+                if not feasible(beyond):
+                    continue
+            except TooHard:
+                return None
+            rows = _tightest(_relaxed(beyond, frozenset(given)))
+            found = all_of([Constraint(False, row) for row in rows])
+            if found is None:
+                return None
+            out.append(found)
+    return out
+
+
+def _tightest(rows: Sequence[Lin]) -> list[Lin]:
+    """Of inequalities that differ in their number alone, the one that says the most."""
+    least: dict[tuple[tuple[str, int], ...], int] = {}
+    for row in rows:
+        terms = tuple(sorted((n, c) for n, c in row.items() if n and c))
+        if terms:
+            least[terms] = min(row.get("", 0), least.get(terms, row.get("", 0)))
+    return [{**dict(terms), "": number} for terms, number in sorted(least.items())]
 
 
 def _reach(instance: Instance, access: Access, var: str) -> list[Rows] | None:
@@ -172,7 +245,7 @@ def _reach(instance: Instance, access: Access, var: str) -> list[Rows] | None:
             rest = eliminate((*domain, *when, Constraint(True, gap)), frozenset([_DISTANCE]))
             if rest is None:
                 continue
-            bounds = _relaxed(rest)
+            bounds = _relaxed(rest, frozenset([_DISTANCE]))
             ends = [list(_bounds(bounds, sign)) for sign in (1, -1)]
             if not all(ends):
                 return None
@@ -180,12 +253,12 @@ def _reach(instance: Instance, access: Access, var: str) -> list[Rows] | None:
     return out
 
 
-def _relaxed(conj: Conj) -> list[Lin]:
-    """What is not below 0 where a conjunction holds, of the distance alone, by the rule of Fourier
-    and Motzkin: it forgets no more than that numbers are integers. Nothing where there is too much
-    of it."""
+def _relaxed(conj: Conj, kept: frozenset[str]) -> list[Lin]:
+    """What is not below 0 where a conjunction holds, of the kept names alone, by the rule of
+    Fourier and Motzkin: it forgets no more than that numbers are integers. Nothing where there is
+    too much of it."""
     rows = [c.lin for c in conj] + [times(c.lin, -1) for c in conj if c.eq]
-    while others := {name for row in rows for name in row} - {"", _DISTANCE}:
+    while others := {name for row in rows for name in row} - {""} - kept:
         name = min(others, key=lambda n: (sum(n in row for row in rows), n))
         low = [row for row in rows if row.get(name, 0) > 0]
         high = [row for row in rows if row.get(name, 0) < 0]

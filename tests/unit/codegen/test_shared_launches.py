@@ -9,7 +9,8 @@ from loopxform.codegen import emit
 from loopxform.codegen.host import control
 
 ROWS = """
-void f(int n, int m, float a[restrict n][m], float b[restrict n][m], int k[restrict n])
+void f(int n, int m, float a[restrict n][m], float b[restrict n][m], float t[restrict n][9],
+       int k[restrict n])
 {
 """
 NEST = """
@@ -23,6 +24,7 @@ BY_BOTH = (
     *("map ii group.y", "map jj group.x", "map i thread.y", "map j thread.x"),
 )
 M = "4 * (long long)m"
+TOO_WIDE = "((long long)m >= 9 && (long long)n >= 3)"
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,12 @@ M = "4 * (long long)m"
             BY_ROWS,
             f"0, 1, 1, 4, 3|2, 0, 0, 0, 0, 0|3, {M}, 0, 4, 0, 4|4, 4, 0, 4, 0, 0",
             id="rows that data name",
+        ),
+        pytest.param(
+            NEST.replace("b[i]", "t[i]").replace("j < m", "j <= m"),
+            BY_ROWS,
+            f"0, 1, 1, 4, {TOO_WIDE} ? 0 : 2|2, 0, 0, 0, 0, 0|3, 36, 0, 4, 0, 4",
+            id="rows of a size that loops do not speak of",
         ),
         pytest.param(
             NEST.replace("a[i - 1][j]", "b[i][j] * a[n - 1 - i][j]"),
