@@ -278,7 +278,7 @@ def _is_integer_first(left: c_ast.Node, right: c_ast.Node, names: Names) -> bool
     def of(n: c_ast.Node) -> Symbol | None:
         return names.symbol(n) if isinstance(n, c_ast.ID) else None
 
-    if not isinstance(left, c_ast.ID | c_ast.Constant | c_ast.BinaryOp):
+    if not isinstance(left, c_ast.ID | c_ast.Constant | c_ast.BinaryOp | c_ast.ArrayRef):
         return False
     return rank_left(left, of) == 0 and rank_left(right, of) > 0
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from pycparser import c_ast
 
+from loopxform.frontend.lower.pointers import rank_left
 from loopxform.frontend.names.ctype import Pointer
 from loopxform.frontend.names.members import is_pointer_member, member
 from loopxform.frontend.names.symbols import Setting, Symbol, Table
@@ -99,9 +100,9 @@ def _keeps(s: Symbol, setting: Setting, table: Table) -> bool:
     """Whether the value can be computed again at every use of `s`."""
     if setting.value is None or not all(map(_is_plain, every(setting.value))):
         return False
-    ids = [table.of(n) for n in every(setting.value) if isinstance(n, c_ast.ID)]
-    if sum(bool(x and x.type.derived) for x in ids) != 1:
-        # A subscript that is read from an array may read something else later.
+    read = {id(n): n for part in _offsets(setting.value, table) for n in every(part)}
+    ids = [n for n in every(setting.value) if isinstance(n, c_ast.ID) and id(n) not in read]
+    if sum(bool(x and x.type.derived) for x in map(table.of, ids)) != 1:
         return False
     first, uses = setting.place, [*s.reads, *s.stores]
     if not all(first <= use < setting.unit.end for use in uses):
@@ -109,7 +110,32 @@ def _keeps(s: Symbol, setting: Setting, table: Table) -> bool:
     last = max(uses, default=first)
     # A loop behind the setting comes back to the first use in it.
     last = max(last, *(x.end for x in table.spans.values() if first < x.start <= last), 0)
+    if not all(_is_same_element(n, first, last, table) for n in read.values()):
+        return False
     return all(_is_kept(x, first, last, table) for x in _sources(setting.value, table))
+
+
+def _offsets(value: c_ast.Node, table: Table) -> Iterator[c_ast.Node]:
+    """The numbers in a pointer expression that say how far the pointer leads."""
+    for n in every(value):
+        if isinstance(n, c_ast.ArrayRef):
+            yield n.subscript
+        elif isinstance(n, c_ast.BinaryOp):
+            yield from (x for x in (n.left, n.right) if rank_left(x, table.of) == 0)
+
+
+def _is_same_element(n: c_ast.Node, first: int, last: int, table: Table) -> bool:
+    """Whether an element that is read, if this is one, holds the same between two places: nothing
+    is stored that may be in it, or in the pointers on the way there, and no address handed on."""
+    x = table.of(n) if isinstance(n, c_ast.ID | c_ast.StructRef) else None
+    if x is None or not (x.type.derived or x.member_type is not None):
+        return True
+    elements = () if x.type.record else (replace(x.type, derived=()),)
+    types = (*elements, x.type, x.member_type or x.type)
+    stored = [p for p in table.stores if first < p < last]
+    escapes = (p for s in table.symbols for p in s.escapes)
+    handed = any(first < p < last for p in (*table.calls, *escapes))
+    return not handed and not any(table.modifies(p, t) for p in stored for t in types)
 
 
 def _is_plain(node: c_ast.Node) -> bool:

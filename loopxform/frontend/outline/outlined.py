@@ -31,6 +31,7 @@ from loopxform.frontend.outline.new_nodes import NewNodes, copied, parameter, re
 from loopxform.frontend.outline.own_constants import own_constants, with_numbers
 from loopxform.frontend.outline.removable import marks_scop, require_whole
 from loopxform.frontend.outline.returning import Returning
+from loopxform.frontend.outline.scratch_structs import is_scratch
 from loopxform.frontend.outline.untouched import differ, is_pure, never
 from loopxform.frontend.syntax.tree import clone, every
 from loopxform.records import record
@@ -202,14 +203,10 @@ class _Outlining:
             case kind:
                 if kind == "pointer" and self._is_reached(d, is_set=self._sets(d)):
                     raise self._not(f"the address of '{d.name}' is taken", "leave it alone")
-                if kind == "pointer" and self._sets(d) and self._is_own(d):
+                if kind == "pointer" and self._sets(d) and not self._reads_first(d):
                     self.before.append(parameter(d))
                     return
                 self._pass(self.others, parameter(d), self._first(d))
-
-    def _is_own(self, d: c_ast.Decl) -> bool:
-        """Whether the statements do without the value that a variable has in front of them."""
-        return sequence(self.region, lambda x: self._means(x, d)) is not Use.READ
 
     def _first(self, d: c_ast.Decl) -> str:
         """Where an array is passed from. One that is counted from 1 (`a -= 1 + a_dim1`) has its
@@ -273,32 +270,12 @@ class _Outlining:
     def _struct(self, d: c_ast.Decl) -> None:
         """A struct is the same object there, whoever else has its address; one that is set before
         it is read, and not read afterwards, belongs to the statements."""
-        if self._is_scratch(d):
+        if not self._live(d) and is_scratch(d, self.region, self.variables):
             self.before.append(parameter(d))
             return
         pointer = self._fresh(f"{d.name}_at")
         self.structs[id(d)] = pointer
         self._pass(self.others, self.new.pointer(d, pointer), f"&{d.name}")
-
-    def _is_scratch(self, d: c_ast.Decl) -> bool:
-        """Whether the statements set each member of a struct that they read, and nobody else reads
-        these then: it is named for its members alone, and has no address."""
-        if self.variables.escaping[id(d)] or self._live(d) or self._sets(d):
-            return False
-        members = [x for x in self.inside if isinstance(x, c_ast.StructRef) and x.type == "."]
-        mine = [x for x in members if self._means(x.name, d)]
-        inside = {id(x.name) for x in mine}
-        if any(self._means(x, d) and id(x) not in inside for x in self.inside):
-            return False
-        held = {id(getattr(x, "name", None)) for x in self.inside}
-        if any(id(x) in held for x in mine):
-            return False
-
-        def reads_first(field: str) -> bool:
-            named = {id(x) for x in mine if x.field.name == field}
-            return sequence(self.region, lambda x: id(x) in named) is Use.READ
-
-        return not any(reads_first(f) for f in {x.field.name for x in mine})
 
     def _pass(self, params: list[c_ast.Decl], param: c_ast.Decl, argument: str) -> None:
         params.append(param)
@@ -353,6 +330,9 @@ class _Outlining:
 
     def _means(self, x: c_ast.Node, d: c_ast.Decl) -> bool:
         return self.variables.meant.get(id(x)) is d
+
+    def _reads_first(self, d: c_ast.Decl) -> bool:
+        return sequence(self.region, lambda x: self._means(x, d)) is Use.READ
 
     def _sets(self, d: c_ast.Decl) -> bool:
         inside = set(map(id, self.inside))
