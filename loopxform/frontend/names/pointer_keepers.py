@@ -37,9 +37,10 @@ class PointerKeepers:
         """Addresses that calls of functions by name are given, which nobody knows afterwards: the
         functions, `own` ones of the file among them, keep none, and return numbers."""
         for call in nodes:
-            name = call.name if isinstance(call, c_ast.FuncCall) else None
+            if not isinstance(call, c_ast.FuncCall):
+                continue
+            name, args = call.name, call.args.exprs if call.args is not None else []
             if isinstance(name, c_ast.ID) and id(name) not in variables.meant:
-                args = call.args.exprs if call.args is not None else []
                 if (own or name.name not in self.functions) and self._borrows(name.name):
                     yield from (x for x in args if isinstance(x, c_ast.UnaryOp) and x.op == "&")
 
