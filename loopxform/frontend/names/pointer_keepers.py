@@ -40,9 +40,10 @@ class PointerKeepers:
             if not isinstance(call, c_ast.FuncCall):
                 continue
             name, args = call.name, call.args.exprs if call.args is not None else []
-            if isinstance(name, c_ast.ID) and id(name) not in variables.meant:
-                if (own or name.name not in self.functions) and self._borrows(name.name):
-                    yield from (x for x in args if isinstance(x, c_ast.UnaryOp) and x.op == "&")
+            if not isinstance(name, c_ast.ID) or id(name) in variables.meant:
+                continue
+            if (own or name.name not in self.functions) and self._borrows(name.name):
+                yield from (x for x in args if isinstance(x, c_ast.UnaryOp) and x.op == "&")
 
     def _borrows(self, name: str) -> bool:
         node = self.functions.get(name)
