@@ -26,7 +26,12 @@ int sscanf(const char *, const char *, ...);
 void keep(int *); void touch(void); double *fresh(int);
 struct T { int n; double d; };
 struct S { int n; double *a; int *p; struct T *t; struct T in; };
+static void half(int *x) { *x = *x / 2 + 2; }
+static void swap(int *x, int *y) { int t = *x; *x = *y; *y = t; }
 int g; static int h; double w; int *gp; struct S so, s2, *gs; struct T to;
+static void hold(int *x) { int *t = x; gp = t; }
+static int *back(int *x) { return x; }
+static void put(struct S *s, int *x) { s->p = x; }
 """
 PARAMS = "int *p, double *q, unsigned char *c, struct S *s, struct T *t, struct S *r"
 
@@ -45,12 +50,13 @@ BY_NAME = (
     "g = 2;",
     "touch();",
 )
-LENT = 'sscanf("5", "%d", &x);'
+LENT = ('sscanf("5", "%d", &x);', "half(&x);", "int z = 3; swap(&x, &z);")
+KNOWN += ("hold(&x);", "y = back(&x);", "put(s, &x);", "half(&x); hold(&x);")
 SET = ("r->a = q;", "r->a = fresh(3);", "if (g > 3) y = gp;", "touch();")
 BOUNDS = ("g", "h", "x", "s->n", "t->n", "so.n", "so.in.n", "gs->n", "s->t->n", "s->in.n", "m[1]")
 THEMES = (
-    (("", "", "", LENT, *KNOWN, *SET), BOUNDS, (*INTEGER, *DOUBLE, *POINTER, *BY_NAME)),
-    ((LENT, *KNOWN), ("x", "x", "g", "m[1]"), (*INTEGER, "m[0] = 3;")),
+    (("", "", "", *LENT, *KNOWN, *SET), BOUNDS, (*INTEGER, *DOUBLE, *POINTER, *BY_NAME)),
+    ((*LENT, *KNOWN), ("x", "x", "g", "m[1]"), (*INTEGER, "m[0] = 3;")),
     (("", *SET), ("s->n", "t->n", "g", "s->t->n"), (*INTEGER, "s->a[0] = 2;", "q[0] = 2;")),
 )
 """What comes in front of the loop, its bounds, and what its body does."""
@@ -135,9 +141,9 @@ def set_before(before: str, s: str) -> dict[str, str]:
     for known in ("x", "g", "m"):
         if before in (f"keep(&{known});", f"keep({known});"):
             found |= {"gp": known, "r.p": known} | ({"s.p": known} if s == "so" else {})
-    if "gp = &x" in before:
+    if "gp = &x" in before or "hold(&x)" in before:
         found["gp"] = "x"
-    if "s->p = &x" in before:
+    if "s->p = &x" in before or "put(s, &x)" in before:
         found |= {"s.p": "x"} | ({"r.p": "x"} if s == "so" else {})
     for name, value in (("fresh", "fresh"), ("q", "q")):
         if f"r->a = {name}" in before:
@@ -148,12 +154,16 @@ def set_before(before: str, s: str) -> dict[str, str]:
 def holds(assumption: str, before: str, layout: Layout) -> bool:
     at = places(layout)
     at["y"] = next(
-        (at.get(x, x) for x in ("gp", "x", "g") if f"y = {x}" in before.replace("&", "")), at["p"]
+        (at.get(x, x) for x in ("gp", "x", "g") if f"y = {x}" in _plain(before)), at["p"]
     )
     set_here = set_before(before, "s2" if layout[3] else "so")
     at |= {name: at.get(value, value) for name, value in set_here.items()}
     a, b = assumption.removesuffix(" do not overlap").split(" and ")
     return at.get(a, a) != at.get(b, b)
+
+
+def _plain(before: str) -> str:
+    return before.replace("&", "").replace("back(x)", "x")
 
 
 def run(made: list[tuple[str, str, list[str]]], folder: Path) -> set[tuple[int, int]]:

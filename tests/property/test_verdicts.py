@@ -44,7 +44,12 @@ def check_answers(name: str, fn: Function) -> Counter[str]:
     for shift in (None, *SHIFTS) if "overlap" in name else (None,):
         for at, one, other in set(collisions(fn, shift)):
             v = verdicts[at]  # type: ignore[index]
-            assert v.parallel in ("no", "unknown") or _allowed(v, one, other), (name, v, one, other)
+            assert v.parallel in ("no", "unknown") or is_allowed(v, one, other), (
+                name,
+                v,
+                one,
+                other,
+            )
     for v in verdicts.values():
         if name.startswith(("affine", "overlap")):
             assert v.parallel != "unknown", (name, v)
@@ -73,7 +78,8 @@ def _runs_once(loop: For) -> bool:
     return None not in numbers and len(range(*numbers)) < 2  # type: ignore[arg-type]
 
 
-def _allowed(v: LoopVerdict, one: str, other: str) -> bool:
+def is_allowed(v: LoopVerdict, one: str, other: str) -> bool:
+    """Whether a verdict makes private, reduces or assumes away what collides."""
     if one != other:
         return any({one, other} <= set(text.split()) for text in v.assumes)
     handled = {*v.private, *(r.array for r in v.reductions)}

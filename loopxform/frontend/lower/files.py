@@ -147,7 +147,7 @@ def lower_file(
     scope.by_name, scope.called = around.by_name, around.called
     inlined = _Inlining({}, FileNames(frozenset(), frozenset()), {})
     if not broken:
-        broken, inlined = _plainer(ast, places, scope)
+        broken, inlined = _plainer(ast, places, scope, asked)
     left = {id(n): count for count, n in _counted(functions)}
     with _pass():
         for node in ast.ext:
@@ -212,10 +212,11 @@ class _Inlining:
 
 
 def _plainer(
-    ast: c_ast.FileAST, places: Places, scope: FileScope
+    ast: c_ast.FileAST, places: Places, scope: FileScope, asked: Collection[str] | None
 ) -> tuple[dict[str, LoopxformError], _Inlining]:
     """Control flow as if and for, wherever that says the same. Returns what went wrong, by the
-    names of functions, and what calls are to become."""
+    names of functions, and what calls are to become. What the text says of loops is recorded for
+    the functions that are `asked` about."""
     broken: dict[str, LoopxformError] = {}
     functions = [n for n in ast.ext if isinstance(n, c_ast.FuncDef)]
     own = frozenset(n.decl.name for n in functions)
@@ -231,7 +232,8 @@ def _plainer(
         for left, node in _counted(functions):
             # Where a function is nested too deeply, lowering says so.
             with _apart(node, left, places, broken), suppress(RecursionError):
-                _as_written(node, scope)
+                if asked is None or node.decl.name in asked:
+                    _as_written(node, scope)
                 prototyped(node)
                 without_builtins(node, defined)
                 without_literals(node, fresh[id(node)])
@@ -260,7 +262,8 @@ def _as_written(node: c_ast.FuncDef, scope: FileScope) -> None:
     if loops:
         variables = Variables(node, {})
         scope.iterated.update(iterated(loops, variables))
-        scope.sequential.update(sequential(loops, node, variables, scope.called))
+        if not scope.only_judged:  # loops apart: it is known of where they are from
+            scope.sequential.update(sequential(loops, node, variables, scope.called))
 
 
 @contextmanager

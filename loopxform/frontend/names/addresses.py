@@ -8,21 +8,14 @@ only ever set to these.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pycparser import c_ast
 
+from loopxform.frontend.names.library import BORROWING
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.syntax.tree import every
 
-_FORGETFUL = frozenset(
-    re.findall(
-        r"\w+",
-        """scanf fscanf sscanf fread gettimeofday clock_gettime getrusage time modf modff frexp
-        frexpf remquo strtol strtoul strtoll strtod strtof posix_memalign""",
-    )
-)
 _ALLOCATING = frozenset(["malloc", "calloc", "realloc", "aligned_alloc", "memalign", "valloc"])
 
 
@@ -39,7 +32,7 @@ class Addresses:
     ) -> None:
         self.variables, self.globals, self.differ = variables, globals, differ
         calls = [x for x in every(body) if isinstance(x, c_ast.FuncCall) and x.args is not None]
-        self.forgotten = self._given(calls, _FORGETFUL)
+        self.forgotten = self._given(calls, BORROWING)
         self.allocated = self._given(calls, frozenset(["posix_memalign"]))
 
     def _given(self, calls: Iterable[c_ast.FuncCall], names: frozenset[str]) -> set[int]:

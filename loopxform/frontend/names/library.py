@@ -132,8 +132,20 @@ def leaves_variables(name: str) -> bool:
     return name in _LEAVES
 
 
+_BLOCKING = f"""{_COLLECTIVE} {_ONE_OF_SEVERAL} MPI_Comm_rank MPI_Comm_size MPI_Get_count
+    MPI_Init MPI_Initialized MPI_Finalized MPI_Iprobe MPI_Probe MPI_Recv MPI_Send MPI_Ssend
+    MPI_Sendrecv MPI_Sendrecv_replace MPI_Test MPI_Testall MPI_Wait MPI_Waitall"""
+"""What calls of MPI are done with when they return (MPI 4.0, section 2.4); the names are MPI's
+(section 2.6.2)."""
+
+BORROWING = frozenset(
+    f"""{_BLOCKING} scanf fscanf sscanf fread gettimeofday clock_gettime getrusage time modf modff
+    frexp frexpf remquo strtol strtoul strtoll strtoull strtod strtof posix_memalign""".split()
+)
+"""What gives no address back, and keeps none: it sets what it is given, and returns a number."""
+
 _FORGETTING = f"{_WRITES} {_READS} {_STATE} {_TIME} {_MEMORY} {_FORMATS} {_NO_COUNTERPART} {_ENDS}"
-_FORGETS = frozenset(_FORGETTING.split()) - {"strtok"}
+_FORGETS = frozenset(_FORGETTING.split()) - {"strtok"} | BORROWING
 
 
 def keeps_no_address(name: str) -> bool:

@@ -6,12 +6,12 @@ is apart behind a call of one if it was in front of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pycparser import c_ast
 
 from loopxform.frontend.names.expression_types import ExpressionTypes, FileTypes
-from loopxform.frontend.names.library import keeps_no_address
+from loopxform.frontend.names.library import BORROWING, keeps_no_address
 from loopxform.frontend.names.pointer_sources import COPY
 from loopxform.frontend.names.variables import Variables, changed
 from loopxform.frontend.syntax.tree import every
@@ -23,12 +23,45 @@ class PointerKeepers:
     def __init__(self, functions: Mapping[str, c_ast.FuncDef], file: FileTypes) -> None:
         self.functions, self.file = functions, file
         self._known: dict[str, bool] = {}
+        self._borrowing: dict[str, bool] = {}
 
     def others(self, nodes: Iterable[c_ast.Node]) -> frozenset[str]:
         """The functions of the file that nodes call by name, but for these."""
         called = {x.name.name for x in nodes
                   if isinstance(x, c_ast.FuncCall) and isinstance(x.name, c_ast.ID)}  # fmt: skip
         return frozenset(name for name in called & self.functions.keys() if not self.keeps(name))
+
+    def lent(
+        self, nodes: Iterable[c_ast.Node], variables: Variables, *, own: bool
+    ) -> Iterator[c_ast.Node]:
+        """Addresses that calls of functions by name are given, which nobody knows afterwards: the
+        functions, `own` ones of the file among them, keep none, and return numbers."""
+        for call in nodes:
+            if not isinstance(call, c_ast.FuncCall):
+                continue
+            name, args = call.name, call.args.exprs if call.args is not None else []
+            if not isinstance(name, c_ast.ID) or id(name) in variables.meant:
+                continue
+            if (own or name.name not in self.functions) and self._borrows(name.name):
+                yield from (x for x in args if isinstance(x, c_ast.UnaryOp) and x.op == "&")
+
+    def _borrows(self, name: str) -> bool:
+        node = self.functions.get(name)
+        if node is None:
+            return name in BORROWING
+        if name not in self._borrowing:
+            self._borrowing[name] = self.keeps(name) and self._gives_numbers(node)
+        return self._borrowing[name]
+
+    def _gives_numbers(self, node: c_ast.FuncDef) -> bool:
+        """Whether a function returns a number, or nothing, and makes numbers of no pointers."""
+        variables = Variables(node, self.file.typedefs)
+        types = ExpressionTypes(variables, self.file)
+        returned = variables.resolved(node.decl.type.type)
+        casts = (x for x in every(node.body) if isinstance(x, c_ast.Cast))
+        return isinstance(returned, c_ast.IdentifierType | c_ast.Enum) and all(
+            types.is_number(x.expr) or not types.is_number(x) for x in casts
+        )
 
     def keeps(self, name: str) -> bool:
         """Whether a function is one; one that calls itself is none."""

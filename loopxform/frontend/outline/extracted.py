@@ -114,6 +114,7 @@ class _Extraction:
         functions of the file that it calls do."""
         params = self.variables.params
         yield from (d.name for d in self.used if id(d) not in params)
+        yield from (d.name for d in self.used if self.variables.escaping[id(d)])
         yield from settings(self.outside)
         yield from self.owner.set_by_calls
         yield from self.guards.doubtful()
@@ -257,7 +258,7 @@ class _Extraction:
     def _taken(self, d: c_ast.Decl) -> Iterator[c_ast.Node]:
         """Where the address of a variable is taken; that of an array is its name, and that of one
         in a struct may be had from any expression which is no number."""
-        yield from self.variables.escaping[id(d)]
+        yield from (x for x in self.variables.escaping[id(d)] if id(x) not in self.owner.lent)
         if self.variables.kind(d) not in ("array", "struct"):
             return
         for x in every(self.function.body):

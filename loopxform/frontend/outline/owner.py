@@ -36,6 +36,12 @@ class Owner:
         return self.keepers.others(self.effects) if self.strict else self.own
 
     @cached_property
+    def lent(self) -> frozenset[int]:
+        """By identity, the places that take an address which nobody knows after a call."""
+        found = self.keepers.lent(self.effects, self.variables, own=self.strict)
+        return frozenset(map(id, found))
+
+    @cached_property
     def effects(self) -> tuple[c_ast.Node, ...]:
         """The nodes that may set something."""
         kinds = c_ast.Assignment | c_ast.Decl | c_ast.FuncCall | c_ast.UnaryOp

@@ -20,10 +20,11 @@ def every(node: c_ast.Node | None) -> Iterator[c_ast.Node]:
     """`node` and all nodes below it, in text order."""
     spend()
     waiting = [] if node is None else [node]
+    following, children = waiting.pop, _backwards.get
     while waiting:
-        here = waiting.pop()
+        here = following()
         yield here
-        names = _backwards.get(here.__class__)
+        names = children(here.__class__)
         for name, many in _children_of(here.__class__) if names is None else names:
             child = getattr(here, name)
             if child is None:

@@ -17,6 +17,7 @@ void other(double *p);
 int *counts(int k);
 void count(int *p);
 void keep(void **p);
+int sscanf(const char *, const char *, ...);
 """
 
 LOOPS = {
@@ -60,6 +61,46 @@ LOOPS = {
       do { for (int i = 0; i < n; i++) if (p[i] > 0) { p[i] = 0; found++; }
         count(&found); } while (found < k);
       return found; }""": "unknown",
+    # an address that a call forgets is known to nobody behind it
+    """void f(int n, const char *text) {
+      double step, *p = given(n); sscanf(text, "%lf", &step);
+      for (int i = 1; i < n; i++) p[i] = p[i] / (i * step); }""": "yes",
+    """static void part(double x, double *a, double *b) { *a = x / 2; *b = x - *a; }
+    void f(int n, double x) {
+      double a, b, *p = given(n); part(x, &a, &b);
+      for (int i = 0; i < n; i++) p[i] = p[i] * a + b; }""": "yes",
+    """static void part(double x, double *a, double *b) { *a = x / 2; *b = x - *a; }
+    void f(int n, double *x) {
+      double a, b, *p = given(n);
+      for (int i = 0; i < n; i++) { part(x[i], &a, &b); p[i] = a * b; } }""": (
+        "privatizable if x and p do not overlap"
+    ),
+    """static double *kept; static void part(double *a) { kept = a; }
+    void f(int n) {
+      double a = 1, *p = given(n); part(&a);
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """static double *part(double *a) { return a; }
+    void f(int n) {
+      double a = 1, *p = part(&a);
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """static long place; static void part(double *a) { place = (long)a; }
+    void f(int n) {
+      double a = 1, *p; part(&a); p = (double *)place;
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """static void part(double **p, double *a) { *p = a; }
+    void f(int n) {
+      double a = 1, *p; struct grid g; part(&g.row, &a); p = g.row;
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """static void part(struct grid *g, double *a) { g->row = a; }
+    void f(int n, struct grid *g) {
+      double a = 1, *p; part(g, &a); p = g->row;
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """void f(int n, const char *text) {
+      int k = n; double *p = given(n); sscanf(text, "%d", &k);
+      for (int i = 0; i < n; i++) p[i] = p[i + k]; }""": "unknown",
+    """void f(int n, int k, const char *text) {
+      double *p = given(n); sscanf(text, "%d", &k);
+      for (int i = 0; i < n; i++) p[i] = p[i + k]; }""": "unknown",
     # pointers that others may know, where the loop stores numbers alone
     """void f(int n, int k, double *b) {
       static struct cell *p; p = some(k); keep((void **)&p);
