@@ -69,7 +69,6 @@ BODIES = {
 }
 PREPARED = ("unrolled_to_a_multiple", "unrolled_to_a_mask", "rest_first", "two_sums")
 """Those whose steps begin at another form of the function."""
-
 SIZES = ({"n": 21, "m": 35}, {"n": 1, "m": 1}, {"n": 16, "m": 8}, {"n": 3, "m": 50})
 TILES = {"Ty": 4, "Tx": 4, "Tk": 4, "Ry": 2, "Rx": 2}
 
@@ -112,9 +111,7 @@ def test_touches_only_what_the_c_program_touches(name: str) -> None:
     assert report.clean, report.findings
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in BODIES if n not in ("unrolled_to_a_mask", "rest_first")]
-)
+@pytest.mark.parametrize("name", [n for n in BODIES if n not in PREPARED])
 def test_steps_replay(name: str) -> None:
     done = tiled(name)
     again = lx.loads(text(name))[name].apply(
