@@ -112,7 +112,8 @@ def _meant(fn: Function) -> Function:
         done = done.then(step)
     running = _in_loops_that_run(done.function)
     fixed = _fixed(running)
-    bounded = with_known_bounds(with_last_values(running, fixed), fixed)
+    ending = with_last_values(with_known_bounds(running, fixed), fixed)
+    bounded = with_known_bounds(ending, fixed)
     rows = _rows_and_columns(bounded)
     found = with_whole_windows(with_absolute_tiles(rows, _fixed(rows)))
     if found == read and not bounds_change:

@@ -67,8 +67,7 @@ def _sums(fn: Function, nest: tuple[For, ...]) -> list[_Sum]:
             name = next(iter(writes((update,))))
             others = writes((*body[:n], *inner.body, *body[n + 1 :])) - {name}
             beside = tuple(x for x in inner.body if x is not update)
-            set_again = name in writes((*beside, *body[n + 1 :]))
-            set_again |= name in reads((*body[:n], *beside))
+            set_again = name in writes(beside) or name in reads((*body[:n], *beside))
             if not set_again and not (terms & (others | changing)) - {inner.var}:
                 out.append(_Sum(name, update, start, inner, needs))
     return out

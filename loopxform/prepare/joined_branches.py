@@ -15,7 +15,7 @@ optimizing transformations, 1971, on unswitching.)
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, takewhile
 
 from loopxform.ir.nodes import (
     Assign,
@@ -119,10 +119,15 @@ def _before_loop(body: Body) -> tuple[Body, Body]:
 
 
 def _chosen(s: If, then: Body, orelse: Body) -> Body:
-    """The condition about statements, behind what these declare."""
+    """The condition about statements, behind what these declare, and in front of what both end
+    with."""
     own = [x for x in (*then, *orelse) if isinstance(x, Decl)]
     rest = [tuple(x for x in b if not isinstance(x, Decl)) for b in (then, orelse)]
-    return (*own, replace(s, then=rest[0], orelse=rest[1])) if any(rest) else tuple(own)
+    same = sum(1 for _ in takewhile(lambda p: p[0] == p[1], zip(*map(reversed, rest))))
+    ends = rest[0][len(rest[0]) - same :]
+    first, second = (b[: len(b) - same] for b in rest)
+    asked = (replace(s, then=first, orelse=second),) if first or second else ()
+    return (*own, *asked, *ends)
 
 
 def _renamed(mine: Stmt, theirs: Stmt) -> dict[str, Expr] | None:

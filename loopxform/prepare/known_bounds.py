@@ -72,7 +72,7 @@ class _Bounds:
                 lo, hi = s.lo, s.hi
                 if condition(s) is None:
                     lo, hi = (self._shorter(substitute(e, values)) for e in (lo, hi))
-                    lo, hi = (map_expr(in_quotients(e), self._divided) for e in (lo, hi))
+                    lo, hi = map(self._in_quotients, (lo, hi))
                 asks = None if s.asks is None else substitute(s.asks, values)
                 return replace(s, lo=lo, hi=hi, asks=asks, body=self.block(s.body, dict(values)))
             case If():
@@ -97,6 +97,10 @@ class _Bounds:
             if fixed and self._stands(name, value):
                 values[name] = self._converted(name, value)
         return replace(s, then=then, orelse=orelse)
+
+    def _in_quotients(self, e: Expr) -> Expr:
+        """A bound that arguments say by quotients of them."""
+        return map_expr(in_quotients(e), self._divided) if names(e) <= self.fixed else e
 
     def _divided(self, e: Expr) -> Expr:
         """A number without its lowest bits as a quotient."""

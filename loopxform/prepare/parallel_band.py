@@ -255,11 +255,15 @@ def _around_a_reduction(nest: Nest) -> Path | None:
 
 
 def _boxed(derivation: Derivation, wanted: list[str], n: int) -> Derivation:
-    """A triangular domain becomes a box with a guard inside the innermost loop, where it can."""
+    """A triangular domain becomes a box with a guard inside the innermost loop, where it can; a
+    loop of every second iteration that begins elsewhere each time is numbered first."""
     before, var = derivation, wanted[n]
     (site,) = resolve(derivation.function, var)
     over = tuple(v for v in wanted[:n] if v in names(site.loop.lo) | names(site.loop.hi))
-    steps = [BoundingBox(var, over), *(DistributeGuard(v) for v in wanted[n:-1])]
+    moves = bool(names(site.loop.lo) & set(over)) and value_of(site.loop.step) != 1
+    numbered = [Normalise(var)] if moves else []
+    guards = [DistributeGuard(v) for v in wanted[n:-1]]
+    steps = [*numbered, BoundingBox(var, over), *guards]
     for step in steps if over else ():
         if step.check(derivation.function):
             return before

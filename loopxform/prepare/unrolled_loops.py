@@ -3,6 +3,7 @@
     for (i = 0; i + 3 < n; i += 4) { S(i); S(i+1); S(i+2); S(i+3); }  for (; i < n; i++) S(i)
         ->  for (i = 0; i < n; i++) S(i)
 
+The others may come first (`for (i = 0; i < n % 4; i++) S(i)`, reference BLAS).
 The statements run in the order of the text: sums that are computed in several variables stay as
 they are.
 """
@@ -17,7 +18,7 @@ from loopxform.transforms.restructure.reroll import repetitions
 
 def rerolled(derivation: Derivation) -> Derivation:
     """Each loop whose body is that of several iterations with one of them, and with the loop behind
-    it that runs the others."""
+    it, or in front of it, that runs the others."""
     done, left = derivation.titled("Unrolled loops rolled up again"), 0
     while len(places := _unrolled(done.function)) > left:
         path = places[left]
@@ -25,8 +26,17 @@ def rerolled(derivation: Derivation) -> Derivation:
         if rolled is None:
             left += 1
             continue
-        done = _tried(rolled, path, Unsplit) or rolled
+        whole = _tried(rolled, path, Unsplit)
+        done = whole or _with_loop_in_front(rolled, path) or rolled
     return derivation if done.function == derivation.function else done
+
+
+def _with_loop_in_front(derivation: Derivation, path: Path) -> Derivation | None:
+    """With a loop as the rest of the one that stands in front of it."""
+    *around, n = path
+    before = (*around, n - 1 if n >= 0 else n + 1)
+    in_front = any(s.path == before for s in loops(derivation.function))
+    return _tried(derivation, before, Unsplit) if in_front and n not in (0, -1) else None
 
 
 def _unrolled(fn: Function) -> list[Path]:

@@ -49,6 +49,27 @@ STYLES: dict[str, tuple[str, str, str]] = {
         "{ s += a[i][k] * b[k][j]; t += a[i][k]; t += a[i][k]; } c[i][j] = s / (1 + t * t); }",
         "register",
     ),
+    "means in front": (
+        SHAPED,
+        f"{ROWS} {{ float s = 0, x = 0, y = 0; for (int k = 0; k < u; k++) "
+        "{ x += a[i][k]; y += b[k][j]; } x /= u + 1; y /= u + 1; for (int k = 0; k < u; k++) "
+        "s += (a[i][k] - x) * (b[k][j] - y); c[i][j] = s; }",
+        "1-d",  # of the means, in nests in front of the product
+    ),
+    "blocks of a local constant": (
+        PLAIN,
+        """const int T = 8; for (int ii = 0; ii < n; ii += T) for (int jj = 0; jj < m; jj += T)
+        for (int i = ii; i < MIN(ii + T, n); i++) for (int j = jj; j < MIN(jj + T, m); j++)
+        { float s = 0; for (int k = 0; k < u; k++) s += a[i*u + k] * b[k*m + j];
+        c[i*m + j] = s; }""",
+        "register",
+    ),
+    "the counter as the condition": (
+        PLAIN,
+        f"""{ROWS} {{ const float *p = a + i*u, *q = b + j; float s = 0;
+        for (int k = u; k; k--, q += m) s += *p++ * *q; *c++ = s; }}""",
+        "register",
+    ),
     "beta around the nest": (
         f"{PLAIN}, float beta",
         f"if (beta == 0) {SUMS} c[i*m + j] = s; }} "

@@ -6,12 +6,13 @@ import pytest
 
 import loopxform as lx
 from loopxform.api.loops_as_meant import with_loops_as_meant
+from loopxform.ir.printer import listing
 from loopxform.ir.visit import loops
 
 TEXT = """\
 void f(int n, int k, double b, double *p, const int *len, double *x, double *y)
 {{
-  int i, end;
+  int i, end, at;
   if ({cond}) {{ {before} for (i = 0; i < {end}; i++) {first} }}
   else if ({other}) {{ {before} for (i = 0; i < {end}; i++) {second} }}
   {after}
@@ -26,6 +27,11 @@ SCALING = {
     "second": "x[i] *= b;",
     "after": "",
 }
+STEPPED = {
+    "before": "at = 0;",
+    "first": "{ x[at] = 0; at += k; }",
+    "second": "{ x[at] *= b; at += k; }",
+}
 POINTER = {"cond": "*p == 0", "other": "*p != 1", "second": "x[i] *= *p;"}
 
 
@@ -36,10 +42,18 @@ def count(**changes: str) -> int:
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, POINTER, {"before": "end = n;", "end": "end"}, {"end": "n / 4"}]
+    "changes", [{}, POINTER, {"before": "end = n;", "end": "end"}, {"end": "n / 4"}, STEPPED]
 )
 def test_one_loop(changes: dict[str, str]) -> None:
     assert count(**changes) == 1
+
+
+def test_steps_of_both_branches_stand_behind_the_condition() -> None:
+    """So that they are functions of the loop: `x[at]` is `x[i * k]`."""
+    fn = lx.loads(TEXT.format(**{**SCALING, **STEPPED}))["f"].function
+    made = listing(with_loops_as_meant(fn))
+    assert "x[i, 0] = 0" in made
+    assert "x[i, 0] *= b" in made
 
 
 @pytest.mark.parametrize(

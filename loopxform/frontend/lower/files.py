@@ -23,6 +23,7 @@ from loopxform.frontend.desugar.callee import (
 )
 from loopxform.frontend.desugar.definitions import prototyped
 from loopxform.frontend.desugar.externs import hoisted
+from loopxform.frontend.desugar.fixed_steps import with_fixed_steps
 from loopxform.frontend.desugar.fresh_statics import with_fresh_statics
 from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.jumps import LOOPS
@@ -206,6 +207,7 @@ class _Inlining:
         fresh = self.fresh.get(id(node)) or Fresh()
         with _apart(node, left, places, broken), suppress(RecursionError):
             inline(node, self.known, self.file, fresh)
+            with_fixed_steps(node)
             with_own_pointers(node, fresh)
             without_moves(node, self.file.arrays, fresh)
         return broken.get(node.decl.name)
@@ -240,6 +242,7 @@ def _plainer(
                 with_bit_casts(node, types)
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
+                with_fixed_steps(node)
                 structure(node, names, fresh[id(node)], strides=scope.only_judged)
     known, calm = dict[str, Callee](), set[str]()
     with budget.whatever_is_left():

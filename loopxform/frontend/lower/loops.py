@@ -201,7 +201,7 @@ class Headers:
 
     def _constant(self, node: c_ast.Node, op: str, part: c_ast.Node) -> int:
         e = self.x.lower(node)
-        value = value_of(e) if self.x.type_of(e).is_integer else None
+        value = fold(e) if self.x.type_of(e).is_integer else None
         if value is None:
             reason = "the step is not a constant, so its sign is not known"
             raise refused(node, reason, "use a constant step")

@@ -3,8 +3,9 @@ for i in [a, b): for k in [0, i]: S -> for i in [a, b): for k in [0, b): if (k <
 
 The bounds of a loop that depend on loops around it become the widest that these allow, and a guard
 in the body: the domain is a box afterwards, so that the loops can be interchanged, tiled, mapped.
-Legal where the bounds are affine in those loops: the same iterations do what they did, the others
-nothing. (Seed 000, section 2.1, step 5b does so for the bounds of tiles.)
+Legal where the bounds are affine in those loops, but for remainders by numbers (`(i + c) % 2`): the
+same iterations do what they did, the others nothing. (Seed 000, section 2.1, step 5b does so for
+the bounds of tiles.)
 """
 
 from __future__ import annotations
@@ -118,6 +119,7 @@ def _extreme(bound: Poly, loop: For, *, least_value: bool) -> list[Poly]:
         case Bin("/", top, Const(int(by))) if by > 0:
             found = _extreme(poly(top), loop, least_value=least_value)
             return [poly(Bin("/", to_expr(p), Const(by))) for p in found]
+    bound = _without_remainders(bound, loop.var, least_value=least_value)
     c, rest = bound.coefficient(loop.var).value, bound.without(loop.var)
     if c is None or rest + bound.coefficient(loop.var) * poly(Var(loop.var)) != bound:
         return []
@@ -125,3 +127,23 @@ def _extreme(bound: Poly, loop: For, *, least_value: bool) -> list[Poly]:
     if (c > 0) == least_value:
         return [rest + factor * poly(e) for e in operands(loop.lo, "max")]
     return [rest + factor * (poly(h) - constant(1)) for h in operands(loop.hi, "min")]
+
+
+def _without_remainders(bound: Poly, var: str, *, least_value: bool) -> Poly:
+    """With the number at one end of their range for remainders by numbers that a variable is in."""
+    out = Poly(())
+    for m, c in bound.terms:
+        ends = _remainders(m[0], var) if len(m) == 1 else None
+        out += constant(c * ends[(c > 0) != least_value]) if ends else Poly(((m, c),))
+    return out
+
+
+def _remainders(e: Expr, var: str) -> tuple[int, int] | None:
+    """The least and the greatest remainder."""
+    match e:
+        case Bin("%", whole, Const(int(by))) if by > 0 and var in names(whole):
+            return 1 - by, by - 1
+        case Bin("&", whole, Const(int(most))) if most >= 0 and var in names(whole):
+            return 0, most
+        case _:
+            return None

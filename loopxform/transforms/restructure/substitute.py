@@ -18,10 +18,10 @@ from loopxform.analysis.legality import opaque_obstacles
 from loopxform.analysis.privatise import privacy
 from loopxform.errors import Obstacle
 from loopxform.ir.affine import simplify, to_expr, value_of
-from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, Function, Stmt, Var
+from loopxform.ir.nodes import Assign, Bin, Cast, Const, Expr, Function, Load, Stmt, Var
 from loopxform.ir.types import LONG, Scalar
 from loopxform.ir.typing import symbols, type_of
-from loopxform.ir.visit import LoopSite, at, replace_at, walk_expr, writes
+from loopxform.ir.visit import LoopSite, at, map_expr, map_exprs, replace_at, walk_expr, writes
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import ends_of, least, replace_iterator, trips_to
@@ -60,7 +60,7 @@ class Substitute(Step):
         loop, closed = site.loop, _ClosedForm(fn, site, found)
         body, begin, grown = list[Stmt](), 0, cast(Expr, Const(0))
         for n, amount in (*found.places, (len(loop.body), Const(0))):
-            body += replace_iterator(loop.body[begin:n], self.name, closed.value(grown))
+            body += _replaced(loop.body[begin:n], self.name, closed.value(grown))
             begin, grown = n + 1, amount
         changed = replace(loop, body=tuple(body), origin=loop.origin.then(str(self)))
         update = loop.body[found.places[-1][0]]
@@ -76,6 +76,25 @@ class Substitute(Step):
         site = trusted(one_loop(fn, self.loop))
         found = induction(fn, site.path, self.name)
         return f"in iteration q of {site.loop.var}, from 0, {self.name} is {found} until it grows"
+
+
+def _replaced(body: tuple[Stmt, ...], name: str, value: Expr) -> tuple[Stmt, ...]:
+    """`body` with a value in place of a variable, which has room for it: subscripts need not cut it
+    off."""
+    made = replace_iterator(body, name, value)
+    match value:
+        case Cast(t, total) if not t.is_unsigned:
+            return map_exprs(made, lambda e: _uncut(e, value, total))
+        case _:
+            return made
+
+
+def _uncut(e: Expr, value: Expr, total: Expr) -> Expr:
+    if not isinstance(e, Load):
+        return e
+    return replace(
+        e, index=tuple(map_expr(i, lambda x: total if x == value else x) for i in e.index)
+    )
 
 
 class _ClosedForm:

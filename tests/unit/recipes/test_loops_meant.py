@@ -59,6 +59,19 @@ def test_unrolled_loops_beside_each_other() -> None:
     assert_same_meaning(before.function, after.function, (0, 1, 2, 5, 8))
 
 
+@pytest.mark.parametrize(
+    ("header", "loops_left"),
+    [("k = 0; k < n - n / 2 * 2", 1), ("k = 1; k < n - n / 2 * 2", 2), ("k = 0; k < n % 3", 2)],
+)
+def test_the_rest_in_front_of_an_unrolled_loop(header: str, loops_left: int) -> None:
+    first = f"for ({header}; k++) s[k] += k;"
+    second = "for (k = n - n / 2 * 2; k < n; k += 2) { s[k] += k; s[k + 1] += k + 1; }"
+    before = start(c(f"int k; {first} {second}", PARAMS))[0]
+    after = rerolled(before)
+    assert len(loops(after.function)) == loops_left
+    assert_same_meaning(before.function, after.function, (0, 1, 2, 5, 8))
+
+
 def test_loops_without_repetitions_stay() -> None:
     before = start(c("for (int i = 0; i < n; i += 2) { s[i] = 1; s[i + 1] = 2; }", PARAMS))[0]
     assert rerolled(before) is before

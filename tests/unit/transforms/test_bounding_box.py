@@ -26,6 +26,24 @@ LISTINGS = {
         ),
         "bounding-box j i",
     ),
+    "every-second": (
+        c(
+            "for (int i = 1; i < n - 1; i++) for (int j = 1 + (i + m) % 2; j < n - 1; j += 2)"
+            " B[i][j] = A[i][j];",
+            ARGS,
+        ),
+        "normalise j",
+        "bounding-box j i",
+        "interchange i j",
+    ),
+    "low-bits": (
+        c(
+            "for (int i = 0; i < n; i++) for (int j = 3 - (i & 3); j < n - i % 3; j++)"
+            " B[i][j] = A[i][j];",
+            ARGS,
+        ),
+        "bounding-box j i",
+    ),
     "tiles": (TRIANGULAR, "stripmine i 4", "bounding-box j ii,i"),
     "only-the-item": (TRIANGULAR, "stripmine i 4", "bounding-box j i"),
 }
