@@ -88,11 +88,13 @@ def joint_rows(w: Work, nest: Nest, sums: Sequence[str], limits: Limits) -> str:
     *others, x = nest.parallel
     item, whole = fresh(w.fn, f"{x}_v"), fresh(w.fn, f"{x}_w")
     w.do(Stripmine(x, str(rows), item), Sequentialise(x))
-    if w.attempt(SeparateFullTiles(item), Rename(f"{x}#1", whole)):
-        _together(w, x, sums)
-    else:
+    separate = w.attempt(SeparateFullTiles(item), Rename(f"{x}#1", whole))
+    if not separate:
         w.do(Rename(x, whole))
-    _together(w, whole, sums)
+    loops = [whole, x] if separate else [whole]
+    _apart(w, loops)
+    for v in loops:
+        _together(w, v, sums)
     _, remark = one_item_each(w, Nest(w.derivation, (*others, item), ()).of(w.derivation))
     if limits.turned_tiles:
         turn_rows(w, whole, sums, limits.costs.rows_ahead)
@@ -102,13 +104,19 @@ def joint_rows(w: Work, nest: Nest, sums: Sequence[str], limits: Limits) -> str:
     return remark
 
 
+def _apart(w: Work, rows: Sequence[str]) -> None:
+    """Gives each row what loops in it declare, where that can be in all of the loops over rows."""
+    (site,) = resolve(w.fn, rows[0])
+    inside = (s for y in site.loop.body if isinstance(y, For) for _, s in walk(y.body))
+    for name in dict.fromkeys(s.name for s in inside if isinstance(s, Decl)):
+        w.attempt(*(Expand(name, (x,)) for x in rows))
+
+
 def _together(w: Work, x: str, sums: Sequence[str]) -> None:
     """Gives each row of the loop over `x` what its sums are kept in, and runs that loop inside
     those over `sums`."""
     (site,) = resolve(w.fn, x)
     w.do(*(Expand(s.name, (x,)) for s in site.loop.body if isinstance(s, Decl)))
-    for name in {s.name: s for _, s in walk(site.loop.body) if isinstance(s, Decl)}:
-        w.attempt(Expand(name, (x,)))
     w.do(Distribute((x,), ()))
     inwards(w, x, sums)
 

@@ -152,6 +152,29 @@ def test_vectors_without_races(name: str) -> None:
     assert_clean_and_right(plan, given)
 
 
+ALONE = ("bytes", "bits", "extrema", "colours", "image", "greatest-or-nan", "products")
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ALONE)
+def test_groups_of_one_work_item(name: str) -> None:
+    """Nothing is atomic but what is added to the array itself."""
+    case = CASES[name]
+    done = lx.loads(text(case))["f"].tile(contract=False, limits=PROFILES["pocl"], Rx=512)
+    assert (done.tiled.recipe, done.tiled.sizes["Tx"]) == ("histogram", 1)
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    assert "(&h_own[" not in plan.source
+    assert_runs_agree(plan, CSource(text=text(case)), case.sizes, 3)
+
+
+@pytest.mark.oclgrind
+def test_groups_of_one_work_item_without_races() -> None:
+    case = CASES["bytes"]
+    done = lx.loads(text(case))["f"].tile(contract=False, limits=PROFILES["pocl"], Rx=16)
+    plan = emit.kernel(done.derivation)
+    assert_clean_and_right(plan, [arguments(plan.start, {"n": n}, 5) for n in (0, 1, 16, 77)])
+
+
 SIMULATED = ("bytes", "extrema", "colours", "image", "keys", "products")
 
 

@@ -30,7 +30,7 @@ class KernelDialect(Dialect):
     `buffer` is the one in use; of `pairs` of registers, which. The arrays in `constants` lie in
     constant memory. A kernel that is one of `several` has macros where they may differ. Of arrays
     with `windows`, these say which elements of another one, whose shape they have, are theirs
-    (`ir.stand_ins`)."""
+    (`ir.stand_ins`). Where a group is one work-item, it is `alone` with its local memory."""
 
     tiles: Map[str, LocalTile] = field(default_factory=dict)
     kept: Map[str, tuple[int, ...]] = field(default_factory=dict)
@@ -40,6 +40,7 @@ class KernelDialect(Dialect):
     constants: frozenset[str] = frozenset()
     several: bool = False
     windows: Map[str, tuple[Expr, ...]] = field(default_factory=dict)
+    alone: bool = False
 
     def offset_type(self, *, narrow: bool) -> str:
         """The cast of what an offset begins with."""
@@ -60,7 +61,10 @@ class KernelDialect(Dialect):
     def update(self, s: Assign) -> str:
         if not isinstance(s.target, Load) or s.target.array in self.kept:
             return ""  # of its own
-        space: atomics.Space = "local" if s.target.array in self.tiles else "global"
+        local = s.target.array in self.tiles
+        if local and self.alone and not self.several:
+            return ""
+        space: atomics.Space = "local" if local else "global"
         return atomics.update(s, s.target, space, self)
 
     def memory_name(self, array: str) -> str:

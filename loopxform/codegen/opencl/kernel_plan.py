@@ -242,6 +242,7 @@ def _dialect(
         packed=_packed(fn, mapping),
         constants=frozenset(p.name for p in tables(fn)),
         windows={p.name: p.at for p in fn.objects if isinstance(p, Param) and p.at},
+        alone=mapping.group_size == 1,
     )
 
 
