@@ -107,6 +107,33 @@ def test_which_shape_is_launched() -> None:
         assert counts == (-(-n // across), -(-m // down)), (m, u, n)
 
 
+@pytest.mark.slow
+def test_forms_come_in_front_of_the_tile_of_their_shape() -> None:
+    """Of the quickest shape, whatever the forms are: that which is left takes what they cannot."""
+    limits = replace(DEVICE, shift_inwards=True, interleave_copies=100)
+    done = tile(program("mm"), {}, limits=limits, options=Options(pack=0))
+    (dispatch,) = (r.step for r in done.derivation.records if isinstance(r.step, Dispatch))
+    labels, p = [v.label for v in dispatch.variants], emit.kernel(done.derivation, fp=SEPARATE)
+    for m, u, n in (
+        (97, 201, 65),
+        (97, 5, 65),
+        (33, 701, 65),
+        (65, 5, 129),
+        (7, 5, 5),
+        (64, 8, 64),
+    ):
+        ((number, _),) = launched(p, {"M": m, "U": u, "N": n}, not_known)
+        label = labels[number]
+        if u % 4 == 0 and n % 4 == 0:
+            assert "vectors" in label
+            assert "shifted" not in label
+            continue
+        high, wide = OTHERS[quickest(OTHERS, [m, n], UNITS, u)].sizes
+        assert label.startswith(f"{high}x{wide}")
+        assert ("shifted" in label) == (m >= high and n >= wide)
+        assert ("between" in label) == ("shifted" in label and u >= 100)
+
+
 def test_each_shape_has_what_it_is_fastest_with() -> None:
     """Whole register tiles are walked column by column. What work-items of smaller tiles read they
     read ahead, where they have elements enough to do it; smaller tiles have no epilogue."""

@@ -159,6 +159,8 @@ def wishes(rng: random.Random) -> Options:
         block_cyclic=rng.choice([None, 1, 2]),
         index=rng.choice([None, 32, 64]),
         pack=rng.choice([0, 0, 4]),
+        shift_inwards=rng.random() < 0.4,
+        interleave_copies=rng.choice([None, None, 1, 5]),
     )
 
 

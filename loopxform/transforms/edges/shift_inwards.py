@@ -121,8 +121,8 @@ class ShiftInwards(Step):
 
 def _tile(outer: For) -> For | None:
     """The loop over a tile, where it is all that the loop over tiles does, and counts by 1."""
-    inner = outer.body[0]
-    if len(outer.body) != 1 or not isinstance(inner, For):
+    inner = outer.body[0] if len(outer.body) == 1 else None
+    if not isinstance(inner, For):
         return None
     if value_of(inner.step) != 1 or (value_of(outer.step) or 0) < 1 or inner.lo != Var(outer.var):
         return None
