@@ -3,6 +3,7 @@ to the last bit of the C program, and in the simulator, in vectors and as loops.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import cache
 
@@ -14,8 +15,12 @@ from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
 from loopxform.floating_point import SEPARATE
 from loopxform.targets.profile import PROFILES
+from loopxform.transforms import Derivation
 from loopxform.verify.check_run import arguments
+from loopxform.verify.compare import compare
 from loopxform.verify.cref import CSource
+from loopxform.verify.group.execute import execute
+from loopxform.verify.interp import Program
 
 SIDES = ((1, 1), (15, 16), (16, 15), (17, 17), (16, 33), (33, 0), (0, 5), (128, 16), (145, 31))
 SIZES = tuple({"n": n, "m": m} for n, m in SIDES)
@@ -59,12 +64,16 @@ TURNED = {
 
 
 @cache
-def plan(name: str, *, ahead: bool = True) -> Plan:
+def derived(name: str, *, ahead: bool = True) -> Derivation:
     limits = PROFILES["pocl"]
     if not ahead:
         limits = replace(limits, costs=replace(limits.costs, rows_ahead=0))
-    done = lx.loads(TURNED[name])["f"].tile(limits=limits, contract=False)
-    made = emit.kernel(done.derivation, fp=SEPARATE)
+    return lx.loads(TURNED[name])["f"].tile(limits=limits, contract=False).derivation
+
+
+@cache
+def plan(name: str, *, ahead: bool = True) -> Plan:
+    made = emit.kernel(derived(name, ahead=ahead), fp=SEPARATE)
     assert made.source.count(" LX_TURN_TILE(") > 2, made.source
     return made
 
@@ -85,6 +94,19 @@ def test_rows_as_the_c_program(name: str) -> None:
 @pytest.mark.parametrize("name", ["dot", "largest"])
 def test_optimised_rows(name: str) -> None:
     assert_runs_agree(plan(name), CSource(text=TURNED[name]), sizes(name), 4)
+
+
+@pytest.mark.parametrize("name", ["largest", "two-types"])
+def test_rows_in_the_interpreter_and_in_the_executor(name: str) -> None:
+    """The steps, and the text of the kernel as loops."""
+    made = plan(name)
+    given = arguments(made.start, {"n": 19, "m": 35}, 5)
+    expected, mapped = copy.deepcopy(given), copy.deepcopy(given)
+    Program(made.start).run(expected)
+    Program(derived(name).function).run(mapped)
+    execute(made, given)
+    assert not compare(expected, mapped)
+    assert not compare(expected, given)
 
 
 @pytest.mark.oclgrind
