@@ -77,8 +77,9 @@ class Dialect:
     otherwise in the text, `places` where the elements of members of structs are, `packed` which
     arrays hold the bits of halves, `thresholds` the variables that hold those by name,
     `approximate` says that quotients by roots may be as accurate as the device has them, `usual` is
-    the flag of a loop without their rare cases. A code
-    generator that stores an array in its own way overrides `load`.
+    the flag of a loop without their rare cases, `ahead` says that the program may not get to what
+    is computed: quotients by 0 are 0. A code generator that stores an array in its own way
+    overrides `load`.
     """
 
     language: Language = "c"
@@ -92,6 +93,7 @@ class Dialect:
     thresholds: Mapping[str, str] = field(default_factory=dict)
     approximate: bool = False
     usual: str = ""
+    ahead: bool = False
 
     def type_name(self, t: Scalar) -> str:
         """The spelling of a type. OpenCL has no bool in memory: there it is a uchar of 0 or 1; a
@@ -294,6 +296,9 @@ def _binary(e: Bin, d: Dialect) -> Text:
         return f"{parts[0]} {e.op} {parts[1]}", level
     if e.op == "/" and (quotient := _by_constant(left, right, d) or _by_root(e, d) or _quick(e, d)):
         return quotient, PRIMARY
+    if d.ahead and e.op in ("/", "%") and _may_be_zero(right) and not d.type_of(e).is_float:
+        by = expr(right, d, level + 1)
+        return f"({by} ? {expr(left, d, level)} {e.op} {by} : 0)", PRIMARY
     bitwise = e.op in ("&", "|", "^", "<<", ">>")
     least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
     same = isinstance(left, Bin) and left.op == e.op
@@ -301,6 +306,11 @@ def _binary(e: Bin, d: Dialect) -> Text:
     if e.op == "*" and _tight(e):
         return f"{parts[0]}*{parts[1]}", level
     return f"{parts[0]} {e.op} {parts[1]}", level
+
+
+def _may_be_zero(e: Expr) -> bool:
+    parts = (e.left, e.right) if isinstance(e, Bin) and e.op == "max" else (e,)
+    return not value_of(e) and not any((value_of(x) or 0) > 0 for x in parts)
 
 
 def _by_constant(left: Expr, right: Expr, d: Dialect) -> str:

@@ -231,7 +231,9 @@ class Printer:
 
 
 def header(s: For, outside: Dialect, inside: Dialect, *, as_written: bool = False) -> str:
-    """`i = 0; i < n; i += Ty*Ry`, the test as C would convert its operands."""
+    """`i = 0; i < n; i += Ty*Ry`, the test as C would convert its operands. Steps may have
+    moved the loop out of others, without whose iterations its bounds were not computed."""
+    outside, inside = (x if as_written else replace(x, ahead=True) for x in (outside, inside))
     step = poly(s.step)
     value = step.value
     down = value is not None and value < 0

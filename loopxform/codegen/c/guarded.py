@@ -51,7 +51,7 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
     conditions = (*guards.conditions(plain, structs.plain(fn, new)), *guards.given(plain))
     if start == fn or not (conditions or pairs):
         return program.file_text(fn, as_written=start == fn)
-    d = Dialect("c", symbols(plain))
+    d = Dialect("c", symbols(plain), ahead=True)
     as_written = fresh(start, f"{fn.name}_as_written")
     transformed = fresh(start, f"{fn.name}_transformed")
     texts = (
@@ -84,7 +84,7 @@ def _prelude(start: Function, texts: Sequence[str], *, overlaps: bool) -> Iterat
 
 
 def _sizes(start: Function, pairs: Sequence[tuple[Param, Param]]) -> Iterator[tuple[str, str]]:
-    d = Dialect("c", symbols(start))
+    d = Dialect("c", symbols(start), ahead=True)
     used = reads(start.body) | writes(start.body)
     arrays = [p for p in start.objects if p.array and p.name in used]
     for whole in dict.fromkeys(guards.whole(start, p) for pair in pairs for p in pair if p.array):

@@ -65,7 +65,8 @@ def lines(
     """The statements of `lx_run_NAME`; `thresholds` are the variables for those that have one, and
     `hosted` the kernels that the host may run, by number."""
     set_here = {x.name: x.type for x in every(plan.schedule) if isinstance(x, Set)}
-    d = Dialect("c", {**symbols(plan.function), **set_here}, thresholds=thresholds)
+    types = {**symbols(plan.function), **set_here}
+    d = Dialect("c", types, thresholds=thresholds, ahead=True)
     body = _items(plan.schedule, plan, d, hosted)
     read = " ".join(re.sub(r"^\s*\w+ = ", "", line) for line in body)
     unread = (n for n in set_here if not re.search(rf"\b{n}\b", read))

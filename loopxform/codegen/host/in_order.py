@@ -82,7 +82,7 @@ def _in_order(plan: Plan, k: KernelPlan, number: int) -> InOrder | None:
         return None
     known = {b.param.name: b for b in (*plan.buffers, *plan.temporaries)}
     touched = [_touched(fn, p, known[p.name]) for p in fn.params if p.array]
-    d = Dialect("c", symbols(fn))
+    d = Dialect("c", symbols(fn), ahead=True)
     buffers = tuple(host_buffer(b, d) for b in touched if b is not None)
     if len(buffers) < len(touched):
         return None

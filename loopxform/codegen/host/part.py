@@ -61,7 +61,7 @@ def host_plan(
     table = f"lx_thresholds_{fn.name}"
     variables = {name: f"{table}[{n}].used_number" for n, name in enumerate(thresholds)}
     variables[WARP.name] = f"{WARP.name}()"
-    d = Dialect("c", symbols(fn), thresholds=variables)
+    d = Dialect("c", symbols(fn), thresholds=variables, ahead=True)
     reference = program.function_text(
         written, name=f"{fn.name}_on_host", openmp=False, as_written=True
     )

@@ -1,0 +1,58 @@
+"""Divisors that are 0 where the program does not divide: written code divides ahead of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from c_project import PLAIN, STRICT, cc, require_opencl, run_app
+
+import loopxform as lx
+
+BODIES = {
+    "returned": "if (!k) return; int w = n / k; for (int i = 0; i < w; i++) a[i] += n % k; "
+    "for (int i = w; i < n; i++) a[i] = i / k;",
+    "assumed": "if (k != 0 && n % k == 0) for (int i = 0; i < n / k; i++) "
+    "for (int j = 0; j < k; j++) a[i * k + j] = i - j;",
+    "exchanged": "for (int t = 0; t < k; t++) for (int i = 0; i < n / k; i++) "
+    "a[i * k + t] += n % k;",
+}
+"""Statements that divide by `k` where it is not 0."""
+
+MAIN = """
+#include <stdio.h>
+void f(int n, int k, int *restrict a);
+int main(void)
+{
+  int a[40] = {0};
+  for (int k = 0; k < 5; k++)
+    f(36, k, a);
+  for (int i = 0; i < 40; i++)
+    printf("%d ", a[i]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("case", "target"),
+    [("returned", "host"), ("assumed", "device"), ("exchanged", "device"), ("exchanged", "openmp")],
+)
+def test_nothing_is_divided_by_0(case: str, target: str, tmp_path: Path) -> None:
+    require_opencl()
+    array = "a[restrict 40]" if target == "host" else "*restrict a"
+    text = f"void f(int n, int k, int {array}) {{ {BODIES[case]} }}"
+    f = lx.loads(text)["f"]
+    done = f.offload() if target == "host" else f.tile()
+    files = done.openmp.files if target == "openmp" else done.opencl.files
+    for name, written in {**files, "user.c": text, "main.c": MAIN}.items():
+        (tmp_path / name).write_text(written)
+    sources = [name for name in files if name.endswith(".c")]
+    printed = []
+    for app, parts in (("plain", ["user.c"]), ("app", sources)):
+        options = [*STRICT, *PLAIN, "-fopenmp", "main.c", *parts, "-o", app, "-lOpenCL", "-lm"]
+        built = cc(tmp_path, *options)
+        assert not built.returncode, built.stderr
+        printed.append(run_app(tmp_path / app))
+    assert [p.returncode for p in printed] == [0, 0]
+    assert printed[0].stdout == printed[1].stdout
