@@ -90,7 +90,7 @@ def in_registers(
     many rows they are walked in (none where terms are `guarded`: the bounds that follow from that
     take the registers), whether they are read ahead, and whether partial tiles are padded: in small
     groups, of words of 4 bytes at most, the registers of an epilogue would leave room for fewer
-    groups (docs/performance.md)."""
+    groups (docs/experiments.md)."""
     if not choice.has("register tile"):
         return options
     elements = sizes.get("Ry", 1) * sizes.get("Rx", 1)

@@ -3,7 +3,7 @@ registers, which work-items have for the product.
 
     A_t = A turned; B_p = B; the nest reading A_t and B_p, its tiles copied ahead
 
-(Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; docs/performance.md.)
+(Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; docs/experiments.md.)
 """
 
 from __future__ import annotations

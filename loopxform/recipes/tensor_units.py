@@ -28,7 +28,7 @@ from loopxform.transforms.mapping.dispatch import skipped
 from loopxform.transforms.mapping.tile_product import are_sums_of
 
 SWIZZLE = 8
-"""Rows of the bands that groups are walked in (docs/performance.md)."""
+"""Rows of the bands that groups are walked in (docs/experiments.md)."""
 
 
 def multiplied(nest: Nest, choice: Choice, limits: Limits, asked: Options) -> TensorTile | None:

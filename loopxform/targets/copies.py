@@ -21,7 +21,7 @@ class Copies:
     `pin_from` bytes that were copied: as a whole these would take about as long as to pin the
     pieces. Devices that share the host's memory work on arrays of at least `lent_from` bytes where
     they are. The default is what an H100 with 16 cores of a Xeon does best
-    (docs/performance.md)."""
+    (docs/experiments.md)."""
 
     pieces_from: int = 8192 * KIB
     least_piece: int = 256 * KIB

@@ -44,7 +44,7 @@ class Costs:
     Smaller tiles keep `least_warps` in a group, and `least_elements` of a work-item along a loop;
     packed ones `packed_elements` of a work-item. Groups of fewer than `many_warps` are padded, and
     read ahead where a work-item has more than `few_elements`: their warps are too few to hide what
-    one waits for (docs/performance.md). A tile of the sequential loop is `unrolled` up to so many
+    one waits for (docs/experiments.md). A tile of the sequential loop is `unrolled` up to so many
     operations.
     Reductions: a chunk of one that is split has `chunk_tiles` tiles of Tk terms where a group
     reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
