@@ -78,8 +78,8 @@ class Dialect:
     arrays hold the bits of halves, `thresholds` the variables that hold those by name,
     `approximate` says that quotients by roots may be as accurate as the device has them, `usual` is
     the flag of a loop without their rare cases, `ahead` says that the program may not get to what
-    is computed: quotients by 0 are 0. A code generator that stores an array in its own way
-    overrides `load`.
+    is computed: quotients stop no processor, and are 0 by 0. A code generator that stores an
+    array in its own way overrides `load`.
     """
 
     language: Language = "c"
@@ -297,8 +297,7 @@ def _binary(e: Bin, d: Dialect) -> Text:
     if e.op == "/" and (quotient := _by_constant(left, right, d) or _by_root(e, d) or _quick(e, d)):
         return quotient, PRIMARY
     if d.ahead and e.op in ("/", "%") and _may_be_zero(right) and not d.type_of(e).is_float:
-        by = expr(right, d, level + 1)
-        return f"({by} ? {expr(left, d, level)} {e.op} {by} : 0)", PRIMARY
+        return _ahead(e, d, level), PRIMARY
     bitwise = e.op in ("&", "|", "^", "<<", ">>")
     least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
     same = isinstance(left, Bin) and left.op == e.op
@@ -306,6 +305,20 @@ def _binary(e: Bin, d: Dialect) -> Text:
     if e.op == "*" and _tight(e):
         return f"{parts[0]}*{parts[1]}", level
     return f"{parts[0]} {e.op} {parts[1]}", level
+
+
+def _ahead(e: Bin, d: Dialect, level: int) -> str:
+    """A quotient of numbers that the program may not get to: processors stop at a division by 0,
+    and at the least number divided by -1."""
+    left, by, kind = expr(e.left, d, level), expr(e.right, d, level + 1), d.type_of(e)
+    whole = f"{left} {e.op} {by}"
+    if kind.is_unsigned:
+        return f"({by} ? {whole} : 0)"
+    if e.op == "%":
+        return f"({by} && {by} != -1 ? {whole} : 0)"
+    name = d.type_name(kind)
+    opposite = f"({name})(0 - (unsigned {name}){expr(e.left, d, UNARY)})"
+    return f"({by} == -1 ? {opposite} : {by} ? {whole} : 0)"
 
 
 def _may_be_zero(e: Expr) -> bool:

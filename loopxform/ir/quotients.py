@@ -71,8 +71,8 @@ def _by_quotient(e: Expr) -> Expr:
     match e:
         case Bin("%", n, Const(int(d)) as divisor) if d > 0:
             return Bin("-", n, Bin("*", divisor, Bin("/", n, divisor)))
-        case Bin("&", n, mask) if bits := cleared(mask):
-            return Bin("*", Bin(">>", n, Const(bits)), Const(1 << bits))
+        case Bin("&", n, (Const(type=t) | Un(_, Const(type=t))) as mask) if bits := cleared(mask):
+            return Bin("*", Bin(">>", n, Const(bits)), Const(1 << bits, t))
         case Bin("<<", n, Const(int(bits))) if 0 <= bits < WORD:
             return Bin("*", n, Const(1 << bits))
         case _:
@@ -90,7 +90,7 @@ def cleared(mask: Expr) -> int:
             power = -value
         case _:
             return 0
-    return power.bit_length() - 1 if power > 1 and power & (power - 1) == 0 else 0
+    return power.bit_length() - 1 if 1 < power < 1 << WORD and power & (power - 1) == 0 else 0
 
 
 def largest_remainder(p: Poly) -> int | None:

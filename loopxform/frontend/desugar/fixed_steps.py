@@ -43,6 +43,12 @@ def _is_number(d: c_ast.Decl) -> bool:
     return plain and not d.storage and kind(d) in ("signed", "unsigned")
 
 
+def _is_int(literal: c_ast.Constant) -> bool:
+    """Whether a whole number without a suffix is an `int`."""
+    octal = literal.value.isdigit() and literal.value.startswith("0")
+    return int(literal.value, 8 if octal else 0) < 1 << 31
+
+
 class _Numbers:
     """`found` are the variables that are numbers, with what declares them."""
 
@@ -62,8 +68,8 @@ class _Numbers:
         return n
 
     def _number(self, d: c_ast.Decl) -> c_ast.Node:
-        value = clone(cast(c_ast.Node, d.init))
+        value = clone(cast(c_ast.Constant, d.init))
         own = isinstance(d.type, c_ast.TypeDecl) and d.type.type
-        if isinstance(own, c_ast.IdentifierType) and own.names == ["int"]:
+        if isinstance(own, c_ast.IdentifierType) and own.names == ["int"] and _is_int(value):
             return value
         return build.cast_to(d.type, value)

@@ -40,6 +40,30 @@ def element_kind(d: c_ast.Decl) -> Kind:
     return _kind(element, element.quals) if isinstance(element, c_ast.TypeDecl) else "other"
 
 
+def may_wrap(n: c_ast.Node, own: Mapping[str, c_ast.Decl]) -> bool:
+    """Whether a node of an expression may be an unsigned number of 32 bits: variables that are not
+    a function's `own`, and members, are not looked up."""
+    match n:
+        case c_ast.ID(name=name):
+            return name not in own or not _is_wide_or_signed(own[name].type)
+        case c_ast.Typename():
+            return not _is_wide_or_signed(n.type)
+        case c_ast.Constant():
+            return "unsigned" in n.type
+        case _:
+            return isinstance(n, c_ast.StructRef)
+
+
+def _is_wide_or_signed(t: c_ast.Node) -> bool:
+    while isinstance(t, c_ast.PtrDecl | c_ast.ArrayDecl | c_ast.TypeDecl):
+        t = t.type
+    names = set(t.names) if isinstance(t, c_ast.IdentifierType) else set()
+    if len(names) == 1 and names <= (_SIGNED | _UNSIGNED) - {"uint32_t"}:
+        return True
+    promoted = bool(names & {"char", "short", "long"}) or "unsigned" not in names
+    return bool(names) and names <= _WORDS | {"char", "short"} and promoted
+
+
 def once(node: c_ast.FuncDef) -> Mapping[str, c_ast.Decl]:
     """The parameters and locals of a function whose names it declares once."""
     found = [d for d in every(node) if isinstance(d, c_ast.Decl) and d.name]

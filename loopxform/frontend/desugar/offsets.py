@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
+from loopxform.frontend.desugar.kinds import may_wrap
 from loopxform.frontend.desugar.names import is_of_file, shown
 from loopxform.frontend.syntax.tree import clone, every
 from loopxform.records import record
@@ -71,6 +72,13 @@ class PlaceIn:
     base: str
     terms: tuple[tuple[str, c_ast.Node], ...] = ()
 
+    def moved(self, op: str, term: c_ast.Node, pointers: Pointers) -> PlaceIn:
+        """The place further on, or back. A term is a number on its own: `p - u` leads back for an
+        unsigned `u` as well."""
+        if any(may_wrap(x, pointers.own) for x in every(term)):
+            term = build.cast_to(build.integer(term, "long"), term)
+        return PlaceIn(self.base, (*self.terms, (op, term)))
+
     def offset(self, at: c_ast.Node) -> c_ast.Node:
         out: c_ast.Node | None = None
         for op, term in self.terms:
@@ -93,12 +101,12 @@ def place_of(n: c_ast.Node, pointers: Pointers) -> PlaceIn | None:
             found = place_of(left, pointers)
             if found is None or pointers.is_pointer(right) or not _is_number(right):
                 return None
-            return PlaceIn(found.base, (*found.terms, (op, right)))
+            return found.moved(op, right, pointers)
         case c_ast.UnaryOp(op="&", expr=c_ast.ArrayRef() as e):
             found = place_of(e.name, pointers)
             if found is None or not _is_number(e.subscript):
                 return None
-            return PlaceIn(found.base, (*found.terms, ("+", e.subscript)))
+            return found.moved("+", e.subscript, pointers)
         case _:
             return None
 

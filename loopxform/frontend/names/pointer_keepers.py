@@ -48,7 +48,8 @@ class PointerKeepers:
     def _borrows(self, name: str) -> bool:
         node = self.functions.get(name)
         if node is None:
-            return name in BORROWING
+            pointer = not isinstance(self.file.objects.get(name), c_ast.FuncDecl | None)
+            return name in BORROWING and not pointer
         if name not in self._borrowing:
             self._borrowing[name] = self.keeps(name) and self._gives_numbers(node)
         return self._borrowing[name]

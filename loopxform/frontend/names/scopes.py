@@ -398,16 +398,16 @@ class Resolver:
             self.visit(node.name)
         else:
             symbol = self._touch(node.name, "reads")
-        lends = name is not None and name not in self._file.own and keeps_no_address(name)
+        leads = symbol is not None and symbol.is_variable  # a pointer, whatever it is called
+        library = name if name not in self._file.own and not leads else None
+        lends = library is not None and keeps_no_address(library)
         for arg in node.args.exprs if node.args else ():
             before = self._place
             self.visit(arg)
             self._handed(arg)
             if lends and isinstance(arg, c_ast.UnaryOp) and isinstance(arg.expr, c_ast.ID):
                 self.table.lent.update(range(before + 1, self._place + 1))
-        pure = name is not None and functions.is_known(name)
-        known = pure or (name is not None and leaves_variables(name))
-        if not known or name in self._file.own:
+        if library is None or not (functions.is_known(library) or leaves_variables(library)):
             routine = self._file.routine(name or "", symbol)
             given = len(node.args.exprs) if node.args else 0
             if routine is None or given != len(routine.params):

@@ -27,12 +27,14 @@ from loopxform.ir.nodes import (
     Stmt,
     Var,
 )
+from loopxform.ir.types import LLONG
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     Path,
     along,
     declared,
     loads,
+    map_expr,
     names,
     stmt_exprs,
     substitute,
@@ -62,12 +64,14 @@ class RowsOfOneLength:
         return to_expr(poly(self.reader.loop.lo) + constant(1))
 
     def ascends(self, var: str) -> Expr:
-        """Asked so that nothing overflows: a start below the length has no row before it."""
+        """Asked so that nothing overflows: a start below the length has no row before it, and a
+        length that is computed may be more than an int holds."""
         counter = self.reader.loop.var
         here = substitute(self.start, {counter: Var(var)})
         before = substitute(self.start, {counter: Bin("-", Var(var), Const(1))})
         first, last = self.span
-        length = to_expr(last - first + constant(1))
+        count = last - first + constant(1)
+        length = to_expr(count) if count.value is not None else map_expr(to_expr(count), _wide)
         return Bin("&&", Bin(">=", here, length), Bin("<=", before, Bin("-", here, length)))
 
     def holds(self, path: Path, index: Expr) -> bool:
@@ -208,6 +212,10 @@ class _Reader:
                 yield cond
             case For():
                 yield from (s.lo, s.hi)
+
+
+def _wide(e: Expr) -> Expr:
+    return Cast(LLONG, e) if isinstance(e, Var) else e
 
 
 def _parts(product: Monomial) -> Iterator[Expr]:

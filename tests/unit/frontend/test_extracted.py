@@ -95,6 +95,14 @@ LOOPS = {
     void f(int n, struct grid *g) {
       double a = 1, *p; part(g, &a); p = g->row;
       for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """static int (*time)(double *);
+    void f(int n) {
+      double a = 1, *p = n ? given(1) : given(2); time(&a);
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    """static int (*time)(double *); static double *p;
+    void f(int n) {
+      double a = 1; time(&a);
+      for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
     """void f(int n, const char *text) {
       int k = n; double *p = given(n); sscanf(text, "%d", &k);
       for (int i = 0; i < n; i++) p[i] = p[i + k]; }""": "unknown",

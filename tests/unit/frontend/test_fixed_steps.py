@@ -28,6 +28,8 @@ CHANGED = [
     f"int T = n; {LOOP}",
     f"static int T = 4; {LOOP}",
     f"{{ int T = 4; a[0] = T; }} int T = n; {LOOP}",
+    f"int T = 4294967298; {LOOP}",  # 2, as most compilers have it
+    "int T = 0xFFFFFFFF; for (int i = n; i > 0; i += T) a[i] = T;",
 ]
 
 

@@ -38,6 +38,10 @@ MEANS = [
     ("float *p; p = &a[x[n] + 1]; n = 2; p[m] = p[0];", "p = x[n] + 1; n = 2; a[p+m] = a[p+0];"),
     ("for (int i = 0; i < n; i++) { float *p = a + *x; p[i] = 1; }",
      "for (i = 0; i < n; i++) p = x[0]; a[p+i] = 1;"),
+    # back by an unsigned number
+    ("float *p = a - (unsigned)x[3]; p[x[4]] = 2;",
+     "p = -(long)(unsigned int)x[3]; a[p+x[4]] = 2;"),
+    ("unsigned u = n; float *p = a + 1 - u; p++; p[n] = 1;", "u = n; a[1-(long)u+1+n] = 1;"),
     # loops that count down, do loops, commas
     ("for (int i = n; i; i--) a[i] = 1;", "for (i = n; i > 0; i--) a[i] = 1;"),
     ("int i = n; while (i) { i--; a[i] = 1; }", "for (i = n; i > 0; i--) a[i-1] = 1;"),

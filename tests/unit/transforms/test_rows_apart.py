@@ -132,3 +132,17 @@ def given(starts: list[int]) -> dict[str, Any]:
 def test_refusal(name: str, golden: Golden) -> None:
     text, *steps = REFUSALS[name]
     golden.check(refusal(text, *steps))
+
+
+def test_a_length_that_no_int_holds() -> None:
+    """Rows that would be longer than that are not taken for short ones."""
+    store = "if (i < 1 && j < 1) y[s + i + j + k] = y[s + i + j + k] * 3 + r;"
+    inner = f"for (int k = 0; k < 2; k++) {store}"
+    outer = (f"for (int {x} = 0; {x} < len; {x} += 900000000)" for x in "ij")
+    done = derived(cells(f"int s = p[r]; {' '.join(outer)} {inner}"), STEP)
+    starts = [1, 2, 3, 4, 5]
+    for order in range(3):
+        args, expected = ({**given(starts), "len": 1100000000} for _ in range(2))
+        Program(done.start).run(expected)
+        Program(done.function).run(args, order_seed=order)
+        assert np.array_equal(args["y"], expected["y"])
