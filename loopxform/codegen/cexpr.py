@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import assert_never
 
+from loopxform.codegen import ahead
 from loopxform.codegen.literals import PRIMARY, UNARY, Language, Text, const, floating, type_name
 from loopxform.codegen.opencl import halves, quick_quotients, quotients, root_quotients
 from loopxform.codegen.row_major import row_major
@@ -296,7 +297,7 @@ def _binary(e: Bin, d: Dialect) -> Text:
         return f"{parts[0]} {e.op} {parts[1]}", level
     if e.op == "/" and (quotient := _by_constant(left, right, d) or _by_root(e, d) or _quick(e, d)):
         return quotient, PRIMARY
-    if d.ahead and e.op in ("/", "%") and _may_be_zero(right) and not d.type_of(e).is_float:
+    if d.ahead and ahead.may_stop(e) and not d.type_of(e).is_float:
         return _ahead(e, d, level), PRIMARY
     bitwise = e.op in ("&", "|", "^", "<<", ">>")
     least = UNARY if bitwise else BINARY["|"] if e.op == "||" else level
@@ -308,22 +309,11 @@ def _binary(e: Bin, d: Dialect) -> Text:
 
 
 def _ahead(e: Bin, d: Dialect, level: int) -> str:
-    """A quotient of numbers that the program may not get to: processors stop at a division by 0,
-    and at the least number divided by -1."""
-    left, by, kind = expr(e.left, d, level), expr(e.right, d, level + 1), d.type_of(e)
-    whole = f"{left} {e.op} {by}"
-    if kind.is_unsigned:
-        return f"({by} ? {whole} : 0)"
-    if e.op == "%":
-        return f"({by} && {by} != -1 ? {whole} : 0)"
-    name = d.type_name(kind)
-    opposite = f"({name})(0 - (unsigned {name}){expr(e.left, d, UNARY)})"
-    return f"({by} == -1 ? {opposite} : {by} ? {whole} : 0)"
-
-
-def _may_be_zero(e: Expr) -> bool:
-    parts = (e.left, e.right) if isinstance(e, Bin) and e.op == "max" else (e,)
-    return not value_of(e) and not any((value_of(x) or 0) > 0 for x in parts)
+    kind, minus = d.type_of(e), ""
+    if not kind.is_unsigned and value_of(e.left) is None:
+        name, operand = d.type_name(kind), expr(e.left, d, UNARY)
+        minus = "0" if e.op == "%" else f"({name})(0 - (unsigned {name}){operand})"
+    return ahead.quotient(e.op, expr(e.left, d, level), expr(e.right, d, level + 1), minus)
 
 
 def _by_constant(left: Expr, right: Expr, d: Dialect) -> str:

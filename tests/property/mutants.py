@@ -58,7 +58,9 @@ def mutant(kind: str = "affine", *, slow: bool = False) -> Callable[[Planted], P
 def filtered(m: pytest.MonkeyPatch, keep: Callable[[Dependence], bool]) -> None:
     """Rows for which `keep` is false are lost."""
     real = deps._Search.rows
-    m.setattr(deps._Search, "rows", lambda self: tuple(d for d in real(self) if keep(d)))
+    m.setattr(
+        deps._Search, "rows", lambda self, *names: tuple(d for d in real(self, *names) if keep(d))
+    )
 
 
 def altered(m: pytest.MonkeyPatch, where: Any, name: str, change: Callable[..., Any]) -> None:
