@@ -131,7 +131,7 @@ def test_what_stays_in_order_says_why(case: str) -> None:
 def test_a_counter_that_is_read_afterwards_leaves_the_loop_as_it_is() -> None:
     source = """void f(int n, const int a[restrict n], int h[restrict 16], int found[restrict 2])
     {
-      int i, s = 0;
+      long i; int s = 0;
       for (i = 1; i < n; i += 2) { int y = a[i]; h[y & 15]++; s += y; }
       found[0] = s;
       found[1] = i;
