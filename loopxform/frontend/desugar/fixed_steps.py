@@ -68,7 +68,7 @@ class _Numbers:
         return n
 
     def _number(self, d: c_ast.Decl) -> c_ast.Node:
-        value = clone(cast(c_ast.Constant, d.init))
+        value = cast(c_ast.Constant, clone(cast(c_ast.Node, d.init)))
         own = isinstance(d.type, c_ast.TypeDecl) and d.type.type
         if isinstance(own, c_ast.IdentifierType) and own.names == ["int"] and _is_int(value):
             return value
