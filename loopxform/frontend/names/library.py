@@ -140,12 +140,14 @@ _BLOCKING = f"""{_COLLECTIVE} {_ONE_OF_SEVERAL} MPI_Comm_rank MPI_Comm_size MPI_
 
 BORROWING = frozenset(
     f"""{_BLOCKING} scanf fscanf sscanf fread gettimeofday clock_gettime getrusage time modf modff
-    frexp frexpf remquo strtol strtoul strtoll strtoull strtod strtof posix_memalign""".split()
+    frexp frexpf remquo posix_memalign""".split()
 )
-"""What gives no address back, and keeps none: it sets what it is given, and returns a number."""
+"""What gives no address back, and keeps none: it sets what it is given, and returns a number.
+`strtol` gives one back, that of where the number ends."""
 
 _FORGETTING = f"{_WRITES} {_READS} {_STATE} {_TIME} {_MEMORY} {_FORMATS} {_NO_COUNTERPART} {_ENDS}"
-_FORGETS = frozenset(_FORGETTING.split()) - {"strtok"} | BORROWING
+_KEEPING = frozenset(["strtok", "strtol", "strtoll", "strtoul", "strtoull", "strtof", "strtod"])
+_FORGETS = frozenset(_FORGETTING.split()) - _KEEPING | BORROWING
 
 
 def keeps_no_address(name: str) -> bool:

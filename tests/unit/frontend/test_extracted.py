@@ -95,6 +95,21 @@ LOOPS = {
     void f(int n, struct grid *g) {
       double a = 1, *p; part(g, &a); p = g->row;
       for (int i = 0; i < n; i++) p[i] = p[i] * a; }""": "unknown",
+    # an address that a call gives back in a pointer of the file
+    """long strtol(const char *, char **, int); static char *end;
+    void f(int n, int *restrict x) {
+      char c = 0; strtol(&c, &end, 10);
+      for (int i = 1; i < n; i++) { end[i - 1] = i; x[i] = c; } }""": "unknown",
+    """long strtol(const char *, char **, int); static char *end;
+    void f(int n, int *restrict x) {
+      char at[64] = "1x1"; strtol(&at[0], &end, 10);
+      for (int i = 1; i < n; i++) end[i] = at[i] + x[0];
+      x[1] = at[3]; }""": "yes if x and end do not overlap if at and end do not overlap",
+    """long strtol(const char *, char **, int); static char *end;
+    static void part(char *a) { strtol(a, &end, 10); }
+    void f(int n, int *restrict x) {
+      char c = 0; part(&c);
+      for (int i = 1; i < n; i++) { end[i - 1] = i; x[i] = c; } }""": "unknown",
     """static int (*time)(double *);
     void f(int n) {
       double a = 1, *p = n ? given(1) : given(2); time(&a);
