@@ -125,7 +125,8 @@ class CheckedFunction(Shown):
     @classmethod
     def of(cls, routine: Routine, *, matrices: bool = True) -> CheckedFunction:
         """Judges the function `routine`, within the budget in force: half of it is for the
-        verdicts, half of the rest for claims. Without `matrices` no dependence matrix is computed."""
+        verdicts, half of the rest for claims. Without `matrices` no dependence matrix is
+        computed."""
         with within(part(1 / 2)):
             verdicts = routine.check()
         with within(part(1 / 2)):
