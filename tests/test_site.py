@@ -73,6 +73,7 @@ def test_the_reference_is_complete(site: Path) -> None:
     assert all(f"<code>{name}</code>" in profiles for name in PROFILES)
 
 
+@pytest.mark.slow
 def test_codes_and_files_link_to_their_pages(site: Path) -> None:
     assert '<a href="reference/codes.html#lx104">LX104</a>' in (site / "check.html").read_text()
     assert '<a href="contributing.html#a-step-from-nothing">' in (site / "house.html").read_text()

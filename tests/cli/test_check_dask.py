@@ -136,6 +136,7 @@ class Lost(Worker):
         raise Gone
 
 
+@pytest.mark.slow
 def test_where_no_worker_is_left_this_process_judges(files: list[str]) -> None:
     judge = Judge(understood("check", files))
     reports = list(check_many.side_by_side(judge, files, [Lost((), None)]))

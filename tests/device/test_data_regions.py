@@ -89,6 +89,7 @@ def copies(done: subprocess.CompletedProcess[str]) -> list[str]:
     return re.findall(r"(\w+(?:\[\S+\])?): (\d+ bytes to the \w+)", done.stderr)
 
 
+@pytest.mark.slow
 def test_ten_calls_copy_once(kernels: Path) -> None:
     """In and out. What is created is not copied out, and in only where it is read first."""
     plain, app = built(kernels, "ten", TEN)

@@ -93,6 +93,7 @@ def function(name: str) -> str:
     return f"void {name}({params})\n{{\n  {body}\n}}\n"
 
 
+@pytest.mark.slow
 def test_programs_print_the_same(tmp_path: Path) -> None:
     require_opencl()
     text = FILE.format(functions="".join(map(function, STYLES)), in_order=IN_ORDER)

@@ -303,7 +303,12 @@ def test_a_tiled_nest(tmp_path: Path, name: str) -> None:
     ("name", "copies", "how"),
     [
         pytest.param("mm", PIECES, "pieces", marks=pytest.mark.slow),
-        ("gemm", PIECES | {"LX_PIECE_BYTES": 128, "LX_LEAST_PIECE": 128}, "pieces"),
+        pytest.param(
+            "gemm",
+            PIECES | {"LX_PIECE_BYTES": 128, "LX_LEAST_PIECE": 128},
+            "pieces",
+            marks=pytest.mark.slow,
+        ),
         ("gemm", LENT, ""),
     ],
 )

@@ -81,6 +81,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 def test_scops_are_on_the_device(tmp_path: Path) -> None:
     require_opencl()
     (tmp_path / "scops.c").write_text(FILE)

@@ -263,6 +263,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 def test_parts_of_a_device(tmp_path: Path) -> None:
     """A program has calls run on the queue of a part: on that alone."""
     app = _built(tmp_path, _caller(SUB_DEVICE))

@@ -94,6 +94,7 @@ def text(name: str) -> str:
     return f"void {name}({params})\n{{\n  {body}\n}}\n"
 
 
+@pytest.mark.slow
 def test_written_programs_print_the_same(tmp_path: Path) -> None:
     require_opencl()
     declared = "".join(f"void {name}({params});\n" for name, (params, _, _) in FUNCTIONS.items())

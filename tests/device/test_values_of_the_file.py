@@ -105,6 +105,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 def test_values_of_the_file(tmp_path: Path) -> None:
     require_opencl()
     user = tmp_path / "user.c"
