@@ -34,12 +34,13 @@ class NewNodes:
         words = self.node(c_ast.IdentifierType, names=[word])
         return self.node(c_ast.TypeDecl, declname=name, quals=[], align=None, type=words)
 
-    def pointer(self, d: c_ast.Decl, name: str) -> c_ast.Decl:
-        """A parameter that points to what `d` declares."""
+    def pointer(self, d: c_ast.Decl, name: str, *, alone: bool = False) -> c_ast.Decl:
+        """A parameter that points to what `d` declares; `alone`: no other pointer leads there."""
         pointer = parameter(d)
         rename(pointer.type, name)
         pointer.name = name
-        pointer.type = self.node(c_ast.PtrDecl, quals=[], type=pointer.type)
+        quals = ["restrict"] if alone else []
+        pointer.type = self.node(c_ast.PtrDecl, quals=quals, type=pointer.type)
         return pointer
 
     def pointed(self, pointer: str) -> Any:

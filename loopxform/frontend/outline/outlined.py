@@ -265,7 +265,8 @@ class _Outlining:
         self.after.append(back)
         counts = self.returns is not None and d is self.returns.counter
         argument = self.returns.argument if self.returns and counts else f"&{d.name}"
-        self._pass(self.others, self.new.pointer(d, pointer), argument)
+        alone = self.globals.get(d.name) is not d and not self.variables.escaping[id(d)]
+        self._pass(self.others, self.new.pointer(d, pointer, alone=alone), argument)
 
     def _struct(self, d: c_ast.Decl) -> None:
         """A struct is the same object there, whoever else has its address; one that is set before

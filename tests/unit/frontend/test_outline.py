@@ -46,7 +46,7 @@ def test_a_number_that_is_read_afterwards_comes_back_through_a_pointer() -> None
       for (i = 0; i < n; i++) s += x[i];
       return s; }"""
     signature, call, body = made(text, 2)
-    assert signature == "void f_1(int n, const double *x, double *s_out)"
+    assert signature == "void f_1(int n, const double *x, double *restrict s_out)"
     assert call == "n, x, &s"
     assert body.splitlines() == [
         "s = s_out[0];",
@@ -215,10 +215,26 @@ def test_of_a_loop_that_returns_the_search_is_taken_out() -> None:
     text = """int f(int n, double *x, int *at) {
       for (int i = 2; i < n; i++) if (x[i] > 3) { *at = i; return 1; } return 0; }"""
     signature, call, body = made(text, 0)
-    assert signature == "void f_1(int n, double *x, int *i_out)"
+    assert signature == "void f_1(int n, double *x, int *restrict i_out)"
     assert call == "n, x, &lx_at"
     assert body.splitlines()[0] == "for (i = 2; i < n; i++)"
     assert body.splitlines()[-1] == "i_out[0] = i;"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_alone"),
+    [("int k;", True), ("int k; int *q = &k; if (n > 9) g(q);", False), ("", False)],
+)
+def test_other_pointers_lead_to_a_number_that_comes_back(before: str, is_alone: bool) -> None:
+    """Where its address is taken, or it is the file's: not to one that is the function's alone."""
+    text = f"""static int k; void g(int *p);
+    int f(int n, const int *first, double *x) {{ {before}
+      for (k = 0; k < n; k++) x[k] = first[k]; return k; }}"""
+    original = read(text)
+    items = items_of(original)
+    region = original.region("f_1", original.definitions["f"], [items[-2]])
+    (param,) = [p for p in original.outlined(region).node.decl.type.args.params if "k_" in p.name]
+    assert (param.type.quals == ["restrict"]) is is_alone
 
 
 SET = "'n' may be set through its address"
