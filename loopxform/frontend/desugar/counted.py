@@ -46,12 +46,12 @@ class CountedDo(c_ast.For):
 def compared(s: c_ast.For | c_ast.While | c_ast.DoWhile, scope: Scope) -> c_ast.Node | None:
     """The condition of a loop, which compares with 0 where it asks whether what the loop steps is
     something else."""
-    match s.cond:
-        case c_ast.ID(name=name) as asked if name in scope.types:
-            whole = kind(scope.types[name]) in ("signed", "unsigned")
-            if whole and any(stepped(n) == name for n in every(s)):
-                return build.binary("!=", asked, build.number(0, asked))
-    return cast(Any, s).cond  # type: ignore[no-any-return]
+    cond = cast(c_ast.Node | None, s.cond)
+    if isinstance(cond, c_ast.ID) and cond.name in scope.types:
+        whole = kind(scope.types[cond.name]) in ("signed", "unsigned")
+        if whole and any(stepped(n) == cond.name for n in every(s)):
+            return build.binary("!=", cond, build.number(0, cond))
+    return cond
 
 
 def from_start(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> c_ast.Node | None:
