@@ -296,21 +296,18 @@ def _write_main(folder: Path, values: dict[str, Any]) -> None:
     header = next(folder.glob("*_opencl.h"))
     call = re.search(r"int (\w+_cl)\(cl_command_queue lx_queue, (.*?)\);", header.read_text(), re.S)
     assert call is not None
-    given: list[str] = ["queue"]
-    from_host: list[str] = []
-    arrays: list[np.ndarray] = []
-    for parameter in re.split(r",\s*", call.group(2)):
-        value = values[parameter.split()[-1]]
-        is_array = isinstance(value, np.ndarray)
-        given.append(f"room[{len(arrays)}]" if is_array else str(value))
-        from_host.append(f"host[{len(arrays)}]" if is_array else str(value))
-        arrays += [value] if is_array else []
+    arrays = {name: a for name, a in values.items() if isinstance(a, np.ndarray)}
+    room = {name: f"room[{number}]" for number, name in enumerate(arrays)}
+    host = {name: f"host[{number}]" for number, name in enumerate(arrays)}
+    taken = [parameter.split()[-1] for parameter in re.split(r",\s*", call.group(2))]
+    on_device = [room.get(name) or str(values[name]) for name in taken]
+    on_host = [host.get(name) or str(value) for name, value in values.items()]
     defined = {
-        "CALL(queue)": f"{call.group(1)}({', '.join(given)})",
-        "CALL_HOST": f"{call.group(1).removesuffix('_cl')}({', '.join(from_host)})",
+        "CALL(queue)": f"{call.group(1)}({', '.join(['queue', *on_device])})",
+        "CALL_HOST": f"{call.group(1).removesuffix('_cl')}({', '.join(on_host)})",
         "ARRAYS": len(arrays),
-        "BYTES": ", ".join(str(a.nbytes) for a in arrays),
-        "KINDS": ", ".join(f"'{a.dtype.char}'" for a in arrays),
+        "BYTES": ", ".join(str(a.nbytes) for a in arrays.values()),
+        "KINDS": ", ".join(f"'{a.dtype.char}'" for a in arrays.values()),
     }
     macro = "".join(f"#define {name} {text}\n" for name, text in defined.items())
     text = MAIN.replace("HEADER", header.name).replace("DEVICE", DEVICE, 1)
