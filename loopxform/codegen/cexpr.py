@@ -77,9 +77,9 @@ class Dialect:
     which such an address is computed (of the arrays `narrow`: an int); `names` what is called
     otherwise in the text, `places` where the elements of members of structs are, `packed` which
     arrays hold the bits of halves, `thresholds` the variables that hold those by name,
-    `approximate` says that quotients by roots may be as accurate as the device has them, `usual` is
-    the flag of a loop without their rare cases, `ahead` says that the program may not get to what
-    is computed: quotients stop no processor, and are 0 by 0. A code generator that stores an
+    `approximate` says that quotients by roots may be as accurate as the device has them, `quick`
+    names the flags of a loop without their rare cases, `ahead` says that the program may not get to
+    what is computed: quotients stop no processor, and are 0 by 0. A code generator that stores an
     array in its own way overrides `load`.
     """
 
@@ -93,7 +93,7 @@ class Dialect:
     packed: frozenset[str] = frozenset()
     thresholds: Mapping[str, str] = field(default_factory=dict)
     approximate: bool = False
-    usual: str = ""
+    quick: quick_quotients.Quick | None = None
     ahead: bool = False
 
     def type_name(self, t: Scalar) -> str:
@@ -337,9 +337,9 @@ def _by_root(e: Bin, d: Dialect) -> str:
 def _quick(e: Bin, d: Dialect) -> str:
     """A quotient of floats without its rare cases; "" for others, and where they are asked for."""
     kinds = d.type_of(e.left), d.type_of(e.right)
-    if not d.usual or kinds != (FLOAT, FLOAT):
+    if d.quick is None or kinds != (FLOAT, FLOAT):
         return ""
-    return f"{quick_quotients.QUOTIENT}({expr(e.left, d)}, {expr(e.right, d)}, &{d.usual})"
+    return d.quick.quotient(e.right, expr(e.left, d), expr(e.right, d))
 
 
 def _tight(e: Expr) -> bool:
@@ -416,8 +416,8 @@ def _call(name: str, args: tuple[Expr, ...], d: Dialect) -> Text:
         return f"({d.type_name(types[0])})abs({given})", UNARY
     if base in ROUNDED:
         return f"(long){'round' if base.endswith('round') else 'rint'}({given})", UNARY
-    if base == "sqrt" and types[0] == FLOAT and d.usual:
-        return f"{quick_quotients.ROOT}({given}, &{d.usual})", PRIMARY
+    if base == "sqrt" and types[0] == FLOAT and d.quick is not None:
+        return d.quick.root(args[0], given), PRIMARY
     if base == "isinf":
         return f"(isinf({given}) ? 1 - 2 * signbit({given}) : 0)", PRIMARY
     return f"{_WORDS.get(base, base)}({given})", PRIMARY

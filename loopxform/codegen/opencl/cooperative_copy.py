@@ -61,6 +61,8 @@ class OwnNames:
     lane_y: str
     group_y: str
     usual: str
+    odd: str
+    quick: str
     next: Map[str, str]
     places: Map[str, tuple[str, str]]
 
@@ -68,7 +70,7 @@ class OwnNames:
         *("local_x", "local_y", "local_z"),
         *("item", "r", "at", "c0", "c1", "c2", "c3", "v"),
         *("stage", "number", "first", "rows", "ahead", "end", "term", "shift"),
-        *("lane", "lane_x", "lane_y", "group_y", "usual"),
+        *("lane", "lane_x", "lane_y", "group_y", "usual", "odd", "quick"),
     )
 
     @property

@@ -16,6 +16,7 @@ from loopxform.codegen.opencl.kernel import KernelWriter
 from loopxform.codegen.opencl.launch import Mapping, mapping_of
 from loopxform.codegen.opencl.layout import hinted, in_rows
 from loopxform.codegen.opencl.local_tile import LocalTile
+from loopxform.codegen.opencl.quick_quotients import START
 from loopxform.codegen.opencl.tile_starts import with_starts
 from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
@@ -309,7 +310,9 @@ def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> lis
             text = f"LX_ITEM_{tile.wide}({text})"
         item = f"const uint {own.item} = {text};"
         out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
-    return [*out, *_in_warp(fn, mapping, own)]
+    speculates = any(isinstance(s, For) and s.speculated for _, s in walk(fn.body))
+    quick = [f"uint {own.quick} = {START}();"] if speculates and not d.approximate else []
+    return [*out, *_in_warp(fn, mapping, own), *quick]
 
 
 def _in_warp(fn: Function, mapping: Mapping, own: OwnNames) -> Iterator[str]:

@@ -4,7 +4,8 @@ division, without a branch.
 A compiler's division is right for all floats: behind a branch for those that are rare, which keeps
 the arithmetic of neighbouring iterations apart. Here the flag `usual` keeps 2^30 while x and the
 quotient are from 2^-63 to 2^65 in size, as are those whose root is taken. For these the results are
-rounded correctly:
+rounded correctly. A divisor that is computed from roots needs no test of the quotient where the
+flag `odd` says that their arguments are moderate (`codegen.opencl.magnitudes`).
 
 y = 1 / b rounded to within a unit in the last place, refined once; q = x * y, refined twice: the
 remainder x - q*b is exact, and q + remainder * y rounds to x / b (Markstein, "Computation of
@@ -17,8 +18,8 @@ rounds to sqrt(x).
 `tests/unit/codegen/test_quick_quotients.py` tries the digits of all roots, and of all quotients
 that lie next to the middle between two floats, with each reciprocal that a device may give (PTX
 ISA, `rcp.approx` and `rsqrt.approx`). One quotient and two roots are wrong with some of these:
-`PROBED`. A loop begins by computing them (`START`), and where the device gives such a reciprocal,
-the flag says that nothing is usual. Reciprocals of numbers that differ by a power of two, or of
+`PROBED`. A kernel begins by computing them (`START`), and where the device gives such a reciprocal,
+no loop runs without the rare cases. Reciprocals of numbers that differ by a power of two, or of
 four for roots, have the same digits: tables of the digits give them (Oberman and Siu, "A
 high-performance area-efficient multifunction interpolator", 2005). On an H100 no root of all floats
 differed.
@@ -28,11 +29,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopxform.codegen.opencl.magnitudes import LEAST, MOST, WIDTH
+from loopxform.ir.nodes import Expr
+from loopxform.records import record
+
 QUOTIENT, ROOT, USUAL, START = "quick_division", "quick_root", "usual_size", "quick_start"
-NAMES = frozenset({QUOTIENT, ROOT, USUAL, START})
+BY_MODERATE, OF_MODERATE = "quick_division_by_moderate", "quick_root_of_moderate"
+NAMES = frozenset({QUOTIENT, ROOT, USUAL, START, BY_MODERATE, OF_MODERATE})
+
+
+@record
+class Quick:
+    """The flags of a loop without rare cases, the arguments of `roots` that are tried whether they
+    are moderate, and the `divisors` that are of a usual size then."""
+
+    usual: str
+    odd: str
+    roots: frozenset[Expr] = frozenset()
+    divisors: frozenset[Expr] = frozenset()
+
+    def quotient(self, divisor: Expr, x: str, y: str) -> str:
+        """The text of x / y, whose divisor this is."""
+        name = BY_MODERATE if divisor in self.divisors else QUOTIENT
+        return f"{name}({x}, {y}, &{self.usual})"
+
+    def root(self, argument: Expr, x: str) -> str:
+        """The text of the square root of x, which is the text of this argument."""
+        if argument in self.roots:
+            return f"{OF_MODERATE}({x}, &{self.odd})"
+        return f"{ROOT}({x}, &{self.usual})"
+
+    def attempt(self, left: str, lines: list[str]) -> list[str]:
+        """Runs the lines of a loop without rare cases, unless the surplus of failures that `left`
+        keeps is too large, up to the branch that runs it with them."""
+        moderate = bool(self.roots)
+        return [
+            f"uint {self.usual} = {left}{f', {self.odd} = 0' if moderate else ''};",
+            f"if ({self.usual} & {BIT}u) {{",
+            *lines,
+            "}",
+            f"if ({self.usual} & {BIT}u{f' && !({self.odd} >> {ODD_BITS})' if moderate else ''})",
+            f"  {left} |= {left} >> 1;",
+            "else {",
+            f"  {left} <<= {FAILURE};",
+        ]
+
 
 BIT = 1 << 30
 """Of the flag: set while all sizes were usual."""
+
+ODD_BITS = 29
+"""The flag `odd` is less than 2 to this while all arguments of roots were moderate."""
+
+FAILURE = 4
+"""How many times a loop must run without rare cases for each time that it did so in vain: a kernel
+that has a surplus of failures tries no more."""
 
 PROBED = (
     f"{QUOTIENT}(0x1p+0f, 0x1.fffffep+0f, &usual) == 0x1.000002p-1f",
@@ -44,10 +95,10 @@ PROBED = (
 _USUAL = f"""\
 /* Has the bit 2^30 where x or -x is from 2^-63 to 2^65. */
 #define {USUAL}(x) (as_uint(x) ^ (as_uint(x) << 1))"""
-_QUOTIENT = f"""\
-/* x / y rounded correctly, where `usual` keeps 2^30. */
+_BY_MODERATE = f"""\
+/* x / y rounded correctly, where `usual` keeps 2^30 and y is from 2^-{WIDTH} to 2^{WIDTH}. */
 #ifdef __NV_CL_C_VERSION
-float {QUOTIENT}(float x, float y, uint *usual)
+float {BY_MODERATE}(float x, float y, uint *usual)
 {{
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
@@ -55,7 +106,19 @@ float {QUOTIENT}(float x, float y, uint *usual)
   float q = x * r;
   q = fma(fma(-y, q, x), r, q);
   q = fma(fma(-y, q, x), r, q);
-  *usual &= {USUAL}(x) & {USUAL}(q);
+  *usual &= {USUAL}(x);
+  return q;
+}}
+#else
+#define {BY_MODERATE}(x, y, usual) ((x) / (y))
+#endif"""
+_QUOTIENT = f"""\
+/* x / y rounded correctly, where `usual` keeps 2^30. */
+#ifdef __NV_CL_C_VERSION
+float {QUOTIENT}(float x, float y, uint *usual)
+{{
+  const float q = {BY_MODERATE}(x, y, usual);
+  *usual &= {USUAL}(q);
   return q;
 }}
 #else
@@ -74,6 +137,19 @@ float {ROOT}(float x, uint *usual)
 }}
 #else
 #define {ROOT}(x, usual) sqrt(x)
+#endif"""
+_OF_MODERATE = f"""\
+/* The square root of x rounded correctly, where `odd` stays below 2^{ODD_BITS}:
+   x is from 2^{LEAST} to 2^{MOST}. */
+#ifdef __NV_CL_C_VERSION
+float {OF_MODERATE}(float x, uint *odd)
+{{
+  uint usual = 0;
+  *odd |= as_uint(x) - {(LEAST + 127) << 23:#x}u;
+  return {ROOT}(x, &usual);
+}}
+#else
+#define {OF_MODERATE}(x, odd) sqrt(x)
 #endif"""
 
 
@@ -95,6 +171,10 @@ def helpers(text: str) -> Iterator[str]:
     """The definitions that kernels need."""
     if f"{START}(" not in text:
         return
-    found = [x for name, x in ((QUOTIENT, _QUOTIENT), (ROOT, _ROOT)) if f"{name}(" in text]
-    tests = [x for x in PROBED if f"{x.partition('(')[0]}(" in text]
-    yield from [_USUAL, *found, _START.replace("TESTS", " &&\n    ".join(tests) or "1")]
+    divides, roots = QUOTIENT in text, ROOT in text
+    yield _USUAL
+    yield from [_BY_MODERATE, _QUOTIENT] if divides else []
+    yield from [_ROOT] if roots else []
+    yield from [_OF_MODERATE] if OF_MODERATE in text else []
+    tests = [x for x in PROBED if (roots if x.startswith(ROOT) else divides)]
+    yield _START.replace("TESTS", " &&\n    ".join(tests) or "1")

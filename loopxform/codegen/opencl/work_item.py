@@ -12,7 +12,8 @@ from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
-from loopxform.codegen.opencl.quick_quotients import BIT, START
+from loopxform.codegen.opencl.magnitudes import Magnitudes
+from loopxform.codegen.opencl.quick_quotients import Quick
 from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, own_tile, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.codegen.opencl.words import free_name
@@ -266,24 +267,25 @@ class ItemWriter(ABC):
     def _speculated(self, s: For) -> list[str]:
         """The loop without rare cases, and again with them where one came up. Only the loop where
         quotients may be as the device has them, or arrays would have to be set back."""
-        plain, flag = self.dialect, self.own.usual
+        plain = self.dialect
         kept = {self.dialect.name(n): n for n in sorted(changed(s))}
-        if plain.approximate or plain.usual or any(plain.kept.get(n) for n in kept.values()):
+        if plain.approximate or plain.quick or any(plain.kept.get(n) for n in kept.values()):
             return self._item(s)
         taken = frozenset(map(plain.name, plain.types))
         before = {n: free_name(f"{n}_before", taken) for n in kept}
-        self.dialect = replace(plain, usual=flag)
-        quick = self._item(s)
+        known = Magnitudes(s, plain.types)
+        quick = Quick(self.own.usual, self.own.odd, known.roots, known.divisors)
+        self.dialect = replace(plain, quick=quick)
+        attempt = quick.attempt(self.own.quick, indented(self._item(s)))
         self.dialect = plain
         kinds = {n: plain.type_name(plain.types[name]) for n, name in kept.items()}
+        again = self._item(replace(s, unroll=False))
         return [
             "{",
-            f"  uint {flag} = {START}();",
             *(f"  const {kinds[n]} {before[n]} = {n};" for n in kept),
-            *indented(quick),
-            f"  if (!({flag} & {BIT}u)) {{",
+            *indented(attempt),
             *(f"    {n} = {before[n]};" for n in kept),
-            *indented(indented(self._item(replace(s, unroll=False)))),
+            *indented(indented(again)),
             "  }",
             "}",
         ]

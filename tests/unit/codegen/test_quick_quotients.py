@@ -33,11 +33,26 @@ static long quotient_differs(float x, float y)
   return (usual & 1u << 30) && as_uint(q) != as_uint(x / y);
 }
 
+static long by_moderate_differs(float x, float y)
+{
+  uint usual = ~0u;
+  const float q = quick_division_by_moderate(x, y, &usual), size = fabsf(y);
+  const int moderate = 0x1p-60f <= size && size <= 0x1p+60f;
+  return moderate && (usual & 1u << 30) && as_uint(q) != as_uint(x / y);
+}
+
 static long root_differs(float x)
 {
   uint usual = ~0u;
   const float r = quick_root(x, &usual), right = sqrtf(x);
   return (usual & 1u << 30) && as_uint(r) != as_uint(right) && !(r != r && right != right);
+}
+
+static long moderate_root_differs(float x)
+{
+  uint odd = 0;
+  const float r = quick_root_of_moderate(x, &odd);
+  return !(odd >> 29) && as_uint(r) != as_uint(sqrtf(x));
 }
 
 /* From 1 to 4, with all that 1 / sqrt(x) may be: within 2^-22.9. */
@@ -101,8 +116,10 @@ static void sizes(void)
     approximation = flushed(1 / flushed(y));
     if (quotient_differs(x, y))
       printf("quotient %%a %%a\\n", x, y);
+    if (by_moderate_differs(x, y))
+      printf("quotient %%a %%a\\n", x, y);
     approximation = flushed(1 / sqrtf(flushed(x)));
-    if (root_differs(x))
+    if (root_differs(x) || moderate_root_differs(x))
       printf("root %%a\\n", x);
   }
 }
@@ -123,7 +140,8 @@ QUOTIENT = {"quotient 0x1p+0 0x1.fffffep+0"}
 
 def differing(folder: Path, step: int, *, broken: bool = False) -> set[str]:
     """Which results differ, for every `step`th number."""
-    text = "\n".join(quick_quotients.helpers("quick_division( quick_root( quick_start("))
+    used = "quick_division( quick_root_of_moderate( quick_start("
+    text = "\n".join(quick_quotients.helpers(used))
     text = re.sub(r"asm\(.*;", "r = approximation;", text).replace("\nfloat ", "\nstatic float ")
     text = text.replace("\nuint ", "\nuint quick_start(void);\nuint ")
     if broken:

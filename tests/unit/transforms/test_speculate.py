@@ -12,7 +12,11 @@ from conftest import Golden
 from deriving import assert_step, derived, refusal
 
 from loopxform.codegen import emit
-from loopxform.codegen.opencl.quick_quotients import BIT
+from loopxform.codegen.opencl.magnitudes import Magnitudes
+from loopxform.ir.nodes import For
+from loopxform.ir.printer import expr_text
+from loopxform.ir.typing import symbols
+from loopxform.ir.visit import walk
 
 TEXT = """
 #include <math.h>
@@ -91,7 +95,7 @@ int main(void)
     for (int i = 0; i < 10; i++) {
       float s = 0;
       for (int j = 0; j < 10; j++)
-        s += z[j] / sqrtf(x[i] + z[j]);
+        FORMULA
       differ += as_uint(s) != as_uint(r[i]) && !(s != s && r[i] != r[i]);
     }
   }
@@ -101,15 +105,53 @@ int main(void)
 """
 
 
+FORMULAS = {
+    "usual": "s += y[j] / sqrtf(x[i] + y[j]);",
+    "moderate": "{ float t = x[i] + y[j]; s += y[j] / (t * sqrtf(t)); }",
+    "defined": "{ float t = x[i] + y[j], q = sqrtf(t); s += y[j] / (q * q * q); }",
+}
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize("checked", [True, False])
-def test_rare_operands(tmp_path: Path, checked: bool) -> None:
-    text = emit.kernel(derived(TEXT, *MAPPED, "speculate j")).source
+def test_rare_operands(tmp_path: Path, checked: bool, formula: str) -> None:
+    body = FORMULAS[formula]
+    text = emit.kernel(derived(_with(body), *MAPPED, "speculate j")).source
+    assert ("by_moderate(y" in text) is (formula != "usual")
     text = re.sub(r'asm\("rcp.*;', "r = flushed(1 / flushed(y));", text)
     text = re.sub(r'asm\("rsqrt.*;', "r = flushed(1 / sqrtf(flushed(x)));", text)
     text = re.sub(r"__attribute__\(\(reqd.*\)\)|#pragma OPENCL.*", "", text)
     if not checked:
-        text = text.replace(f"if (!(usual & {BIT}u))", "if (0)")
-    (tmp_path / "f.c").write_text(HOST % text)
+        text = re.sub(r"if \(.*(\n +quick \|=)", r"if (1)\1", text)
+    host = (HOST % text).replace("FORMULA", body.replace("y[j]", "z[j]"))
+    (tmp_path / "f.c").write_text(host)
     cc(tmp_path, "-O1", "-ffp-contract=off", "-o", "f", "f.c", "-lm").check_returncode()
     run = subprocess.run([str(tmp_path / "f")], capture_output=True, text=True, check=True)
     assert (run.stdout == "0") is checked
+
+
+DIVISORS = {
+    "t * sqrtf(t)": {"t * sqrtf(t)"},
+    "t * t * sqrtf(t)": set[str](),
+    "sqrtf(t) * u": set[str](),
+    "v * t": {"v*t"},
+    "v * s": set[str](),
+    "sqrtf(s)": set[str](),
+    "sqrtf(x[i])": set[str](),
+    "(t > 0 ? sqrtf(t) : 1.0f)": set[str](),
+    "v * c": set[str](),
+    "sqrtf(x0) * v": {"sqrtf(x0) * v"},
+}
+"""By a divisor, those that are moderate as soon as what roots are taken of is."""
+
+
+@pytest.mark.parametrize("divisor", DIVISORS)
+def test_moderate_divisors(divisor: str) -> None:
+    body = f"""{{
+        float t = x[i] * y[j] + x0, u = y[j], v = sqrtf(t), c = 0;
+        if (u > 1) c = sqrtf(t);
+        s += y[j] / ({divisor});
+      }}"""
+    fn = derived(_with(body).replace("float s = 0;", "float s = 0; const float x0 = x[i];")).start
+    loop = next(s for _, s in walk(fn.body) if isinstance(s, For) and s.var == "j")
+    assert set(map(expr_text, Magnitudes(loop, symbols(fn)).divisors)) == DIVISORS[divisor]
