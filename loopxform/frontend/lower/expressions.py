@@ -14,7 +14,13 @@ from loopxform.frontend.lower.pointers import Term, element, is_zero, rank_left
 from loopxform.frontend.lower.ranges import Context, is_between
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import as_compared, subscript
-from loopxform.frontend.lower.unmodelled import check_scalar, odd_member, outside, sized
+from loopxform.frontend.lower.unmodelled import (
+    check_scalar,
+    endless_member,
+    odd_member,
+    outside,
+    sized,
+)
 from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
 from loopxform.frontend.names.declared_types import expression_type, size_of
 from loopxform.frontend.names.filescope import FileScope, Sees
@@ -143,7 +149,7 @@ class Expressions:
         found = self.table.members.get((owner, name))
         if found is None:
             open_ended = (owner.type.record, name) in self.scope.records.open_ended
-            raise open_ended(node) if open_ended else odd_member(node)
+            raise endless_member(node) if open_ended else odd_member(node)
         if self._is_set(found) or self._may_be_set(found):
             reason = f"the pointer '{found.name}' may be set in this function"
             raise NotModelled("LX015", reason, "copy it to a parameter", node)

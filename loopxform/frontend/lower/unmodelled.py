@@ -46,7 +46,7 @@ def odd_member(node: c_ast.StructRef) -> NotModelled:
     return NotModelled("LX015", why, help, node)
 
 
-def open_ended(node: c_ast.StructRef) -> NotModelled:
+def endless_member(node: c_ast.StructRef) -> NotModelled:
     """Why an array at the end of a struct is not modelled."""
     help = "make it a pointer, or declare it as long as it is"
     why = f"how long '{node.field.name}' is, at the end of a struct, is not known"
