@@ -39,7 +39,7 @@ def test_kernels_are_optimised_where_a_test_asks_for_it(wanted: str) -> None:
 @pytest.mark.parametrize("option", ["-n0", "-n1"])
 def test_slow_tests_are_left_out(option: str) -> None:
     """By workers too, which are told words, not options."""
-    file = Path(__file__).parent / "property" / "test_waves.py"
+    file = Path(__file__).parent / "unit" / "recipes" / "test_tile_times.py"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", option, str(file)]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert re.search(r"\b3 passed", said), said
+    assert re.search(r"\b7 passed", said), said

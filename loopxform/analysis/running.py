@@ -107,7 +107,9 @@ def _entangled(
     running = {v.var: asked(v) for v in found}
     others = sorted(v for v, read in running.items() if name in read and v != name)
     if others and not running[name] & running.keys():
-        text = f"'{others[0]}' is updated by what '{name}' is in the iteration"
+        text = (
+            f"the update of '{others[0]}' reads the value that '{name}' has in the same iteration"
+        )
         return text, f"compute '{name}' in a loop of its own, into an array, and read that here"
     text = f"an update depends on '{name}' by a condition, a subscript or another operator"
     return text, "update running values by what is free of them"

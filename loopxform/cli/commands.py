@@ -5,7 +5,7 @@ from __future__ import annotations
 COMMANDS = {
     "check": "judge every loop of a C file: parallel, reduction, or why not",
     "tile": "write a block- and register-tiled OpenCL kernel with its C host code",
-    "offload": "write OpenCL kernels for every nest of a function, the host code in between",
+    "offload": "write OpenCL kernels for every nest of a file, and the host code between them",
     "apply": "apply transformation steps one by one, each checked",
     "run": "run the tiled kernel and compare it with your own C",
     "bench": "time variants of the kernel, libraries and programs side by side",
@@ -15,7 +15,7 @@ COMMANDS = {
     "validate": "prove that written kernels compute what the C does, from their texts alone",
     "lsp": "serve an editor: verdicts, diagnostics and edits while you type",
     "init": "write a loopxform.toml for a CMake, Make or Meson project",
-    "config": "print what holds for a file, and where it is said",
+    "config": "print the settings of a file, and where each comes from",
     "explain": "explain a step or a diagnostic code",
     "completion": "write what a shell needs to complete command lines",
     "devices": "list the OpenCL devices and the named profiles",
@@ -23,8 +23,8 @@ COMMANDS = {
 
 WITHIN = {
     "tune": {
-        "merge": "take together what several runs have measured",
-        "explain": "tell what was measured of a C file, and why others have no time",
+        "merge": "combine what several runs have measured",
+        "explain": "print what was measured of a C file, and why some candidates have no time",
         "export": "write what was measured in the format of another program",
     }
 }

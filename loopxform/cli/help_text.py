@@ -134,7 +134,7 @@ def value(action: argparse.Action, columns: int = WIDEST) -> str:
     if action.nargs == 0:
         return ""
     if action.metavar is not None:
-        return str(action.metavar).replace("%%", "%")
+        return str(action.metavar)
     words = "{" + _words(action).replace(", ", ",") + "}"
     return words if action.choices and len(words) < columns else MANY
 

@@ -22,7 +22,6 @@ from loopxform.ir.nodes import For
 from loopxform.ir.visit import walk
 from loopxform.offload.program_state import Part
 from loopxform.quotation import Paint, plain
-from loopxform.schedule.params import KINDS
 from loopxform.transforms import Dispatch
 
 
@@ -157,7 +156,7 @@ def form(part: Part) -> str:
     if part.tiled is None:
         return "one work-item, in order"
     sizes = ", ".join(f"{n}={v}" for n, v in part.tiled.sizes.items())
-    return f"{KINDS[part.tiled.recipe].title}, {sizes}"
+    return f"{part.tiled.choice.title}, {sizes}"
 
 
 def _named(kernel: KernelPlan | None) -> str:

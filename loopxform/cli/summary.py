@@ -15,7 +15,6 @@ from loopxform.ir.visit import declared
 from loopxform.model import access_counts
 from loopxform.quotation import Paint, plain
 from loopxform.recipes.tiled import Tiled
-from loopxform.schedule.params import KINDS
 from loopxform.transforms import Derivation, SplitFloats
 from loopxform.transforms.mapping.dispatch import steps
 from loopxform.transforms.storage.operands import TURNED
@@ -58,7 +57,7 @@ def _recipe(part: Tiled) -> str:
     sizes = ", ".join(f"{n}={v}" for n, v in part.sizes.items())
     notes = [part.reason] if part.reason else []
     notes += [_copied(array, target) for array, target in part.copied]
-    return f"{KINDS[part.recipe].title}, {sizes}" + "".join(f"\n  note: {note}" for note in notes)
+    return f"{part.choice.title}, {sizes}" + "".join(f"\n  note: {note}" for note in notes)
 
 
 def _copied(array: str, target: str) -> str:

@@ -20,7 +20,8 @@ class Choice:
     `neighbours` touch neighbouring addresses. `group` are the sizes of a group whose work-items run
     along no tiled loops, `tiles` those that suit the nest, where the recipe can tell. `shared` are
     the loops of the body whose iterations the work-items of a group share, one along x or two along
-    y and x. `more` are other sizes: of what a group keeps in local memory that no box says."""
+    y and x. `more` are other sizes: of what a group keeps in local memory that no box says. Reports
+    call it `form`, where the recipe has several, else by the title of the recipe."""
 
     recipe: Recipe
     dims: tuple[Dim, ...]
@@ -31,6 +32,12 @@ class Choice:
     tiles: Tiles | None = None
     shared: tuple[tuple[str, ...], ...] = ()
     more: tuple[str, ...] = ()
+    form: str = ""
+
+    @property
+    def title(self) -> str:
+        """What reports call it."""
+        return self.form or KINDS[self.recipe].title
 
     def has(self, trait: Trait) -> bool:
         """Whether the recipe has a trait."""

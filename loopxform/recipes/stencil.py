@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.ir.nodes import For
+from loopxform.model.choice import Choice
 from loopxform.model.reuse import Dim, Facts
 from loopxform.recipes.base import Question
 from loopxform.recipes.staged_tiles import StagedTiles, pair_of_terms
@@ -30,6 +31,12 @@ class Stencil(StagedTiles):
         if question.asked and not loops:
             loops = facts.nest.parallel[-2:]
         return _halos(facts, loops) if loops else "no footprints overlap"
+
+    def match(self, question: Question) -> Choice | str:
+        choice = super().match(question)
+        if isinstance(choice, str) or _windows(question.facts) or not choice.dims[0].kept:
+            return choice
+        return replace(choice, form="tiling in strips of rows")
 
 
 def _few_terms(question: Question) -> tuple[str, ...]:

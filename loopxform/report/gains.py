@@ -17,7 +17,6 @@ from loopxform.recipes.tiled import Tiled
 from loopxform.report.costs import Costs
 from loopxform.report.facts import Gain
 from loopxform.report.mapping import Became, Wanted, became
-from loopxform.schedule.params import KINDS
 from loopxform.transforms import possible
 
 
@@ -78,7 +77,7 @@ def _of_part(p: Part, wanted: Wanted) -> str:
 
 def _form(t: Tiled, wanted: Wanted) -> str:
     time = Costs.of(t, wanted.limits, wanted.fp).time
-    return KINDS[t.recipe].title + (f", {time}" if time else "")
+    return t.choice.title + (f", {time}" if time else "")
 
 
 def _fast(done: Became) -> Iterator[tuple[str, Gain]]:

@@ -27,7 +27,7 @@ from loopxform.records import record
 from loopxform.report import costs, derivations, facts, kernels, pipeline_picture, tile_picture
 from loopxform.report.costs import Costs
 from loopxform.report.names import Names, counted_loops
-from loopxform.schedule.params import KINDS, PLAIN
+from loopxform.schedule.params import PLAIN
 from loopxform.schedule.tuning_file import Tuned
 from loopxform.targets.target import Limits
 from loopxform.transforms import possible
@@ -241,7 +241,7 @@ def _part(
     return facts.PartFact(
         title=counted_loops(d.loop for d in tiled.choice.dims),
         line=0,
-        form=f"{KINDS[tiled.recipe].title}, {sizes}" if sizes else KINDS[tiled.recipe].title,
+        form=f"{tiled.choice.title}, {sizes}" if sizes else tiled.choice.title,
         why=tiled.reason,
         time=known.time,
         gain=known.gain,

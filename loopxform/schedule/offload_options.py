@@ -61,7 +61,7 @@ BLOCK = Kind("RxCxN", _blocks)
 TIME_TILE = TilingOption(
     "time-tile",
     TIME,
-    "temporal blocking of stencils: steps of time a pass, rows of a tile and work-items along the "
+    "temporal blocking of stencils: time steps of a pass, rows of a tile and work-items along the "
     "other dimensions, 8x128x256 (0: never)",
     on_device=True,
 )

@@ -37,12 +37,12 @@ Target: TypeAlias = Literal["opencl", "openmp"]
 SIZES: Mapping[str, str] = {
     "Ty": "work-items of a work-group along the outer tiled loop",
     "Tx": "work-items of a work-group along the inner tiled loop",
-    "Tk": "tile of the sequential loop",
+    "Tk": "iterations of the sequential loop in a tile",
     "Ry": "elements that a work-item computes along the outer tiled loop",
     "Rx": "elements that a work-item computes along the inner tiled loop",
     "Tz": "work-items along a third tiled loop (stencils)",
 }
-RECIPE = "how to tile; auto: choose by the reuse of the data"
+RECIPE = "how to tile; auto: choose by which data is reused"
 
 
 @record
@@ -100,20 +100,20 @@ OPTIONS: tuple[TilingOption, ...] = (
         "relayout",
         LAYOUTS,
         "copy an array first, with its dimensions in this order, and read the copy; "
-        "none: no copies (default: where they pay)",
+        "none: copy nothing (default: copy where that pays)",
         former=("manifest", "layouts"),
     ),
     TilingOption(
         "vector",
         WIDTH,
-        "elements of a row that a copy loads at once, where alignment allows it (1: none)",
+        "elements of a row that a copy loads at once, where alignment allows it (1: one)",
         trait="tiles",
         on_device=True,
     ),
     TilingOption(
         "index",
         INDEX,
-        "bits of array offsets; 32: in a kernel for sizes that allow it (64)",
+        "bits of array offsets (64); 32: in a second kernel, for sizes that allow it",
         trait="tiles",
         on_device=True,
     ),
@@ -125,15 +125,15 @@ OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "threshold",
         LIMIT,
-        "from how much parallelism on a variant of a nest is taken, suff_outer_par_0=4096 "
-        "(--show-plan lists them)",
+        "the parallelism from which on a version of a nest runs: suff_outer_par_0=4096 "
+        "(tile --show-plan lists the thresholds)",
         on_device=True,
     ),
     TilingOption(
         "stages",
         BUFFERS,
         "buffers for each tile; 2: double buffering, load a tile while computing with the one "
-        "before; more: asynchronous copies only",
+        "before; more need asynchronous copies",
         trait="tiles",
         on_device=True,
     ),
@@ -148,24 +148,24 @@ OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "tensor-units",
         FLAG,
-        "compute products by tensor units, where the device has them and a test on it succeeds: of "
+        "compute products on tensor units, where the device has them and passes a test: those of "
         "halves with --fp reassociate, of floats with --fp fast (NVIDIA, compute capability 8.0 or "
-        "newer; Intel, bytes and halves)",
+        "newer; Intel: bytes and halves)",
         trait="register tile",
         on_device=True,
     ),
     TilingOption(
         "no-tensor-units",
         FLAG,
-        "compute products by multiply-adds of each work-item",
+        "compute products with the multiply-adds of each work-item",
         trait="register tile",
         on_device=True,
     ),
     TilingOption(
         "bfloat-parts",
         PARTS,
-        "by tensor units, multiply large matrices of floats as sums of N bfloat16 (3, as exact as "
-        "others; 2: twice as fast, 16 bits; 0: not so); with --fp fast",
+        "with --fp fast, multiply large matrices of floats on tensor units as sums of N bfloat16 "
+        "(3: as exact as floats; 2: 16 bits, twice as fast; 0: do not)",
         trait="register tile",
         on_device=True,
     ),
@@ -189,7 +189,7 @@ OPTIONS: tuple[TilingOption, ...] = (
         "interleave-copies",
         ITERATIONS,
         "store a tile and fetch the next one between the iterations that compute, in sums of at "
-        "least N iterations whose registers are double-buffered (0: never)",
+        "least N iterations with double-buffered registers (0: never)",
         trait="register tile",
         on_device=True,
     ),
@@ -212,8 +212,8 @@ OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "single-columns",
         FLAG,
-        "block-cyclic distribution of single columns: work-items that are neighbours store "
-        "neighbours, whatever rows begin at",
+        "block-cyclic distribution of single columns: neighbouring work-items store neighbouring "
+        "elements, wherever rows begin",
         trait="register tile",
         on_device=True,
     ),

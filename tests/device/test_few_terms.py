@@ -3,6 +3,9 @@ strips of rows below, and several results of a work-item where the terms are wri
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from harness import assert_runs_agree
 
@@ -11,17 +14,10 @@ from loopxform.codegen import emit
 from loopxform.floating_point import SEPARATE
 from loopxform.verify.cref import CSource
 
-PRODUCT = """\
-void f(int n, int m, const float a[n][{k}], const float b[{k}][m], float c[n][m])
-{{
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < m; j++) {{
-      float s = 0;
-      for (int k = 0; k < {k}; k++) s += a[i][k] * b[k][j];
-      c[i][j] = s;
-    }}
-}}
-"""
+sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+
+from few_terms import LAYER, PRODUCT
+
 POINTS = """\
 void f(int n, int m, const float p[n][3], const float q[m][3], float d[n][m])
 {
@@ -30,20 +26,6 @@ void f(int n, int m, const float p[n][3], const float q[m][3], float d[n][m])
       float x = p[i][0] - q[j][0], y = p[i][1] - q[j][1], z = p[i][2] - q[j][2];
       d[i][j] = x * x + y * y + z * z;
     }
-}
-"""
-LAYER = """\
-void f(int n, int m, const float w[n][3][3][3], const float x[3][m + 2][m + 2], float y[n][m][m])
-{
-  for (int o = 0; o < n; o++)
-    for (int i = 0; i < m; i++)
-      for (int j = 0; j < m; j++) {
-        float s = 0;
-        for (int c = 0; c < 3; c++)
-          for (int u = 0; u < 3; u++)
-            for (int v = 0; v < 3; v++) s += w[o][c][u][v] * x[c][i + u][j + v];
-        y[o][i][j] = s;
-      }
 }
 """
 RECIPES = {
@@ -64,6 +46,11 @@ def test_recipes(name: str) -> None:
     routine = lx.loads(text)["f"]
     assert routine.tile(limits="h100").recipe == on_gpus
     assert routine.tile(limits="pocl").recipe == on_pocl
+
+
+def test_strips_are_no_halos() -> None:
+    done = lx.loads(RECIPES["product of 5 terms"][0])["f"].tile(limits="h100")
+    assert done.tiled.choice.title == "tiling in strips of rows"
 
 
 @pytest.mark.device

@@ -22,7 +22,7 @@ FIRST = (
 
 
 def options() -> Parser:
-    about = "Applies steps in order; an illegal one is refused, nothing is written."
+    about = "Applies steps in order. If one is illegal, it refuses that step and writes nothing."
     p = parser("apply", about, examples=EXAMPLES, first=FIRST)
     p.epilog = EPILOG
     s = p.add_argument_group("steps")
@@ -30,7 +30,7 @@ def options() -> Parser:
         "--do", dest="steps", action="append", default=[], metavar="STEP", help="a step, as below"
     )
     s.add_argument("--script", metavar="FILE.json", help="steps as `tile --json` saves them")
-    help = "a named size; with --script in place of the saved one"
+    help = "the value of a named size; with --script, in place of the saved one"
     s.add_argument(
         "--set", "--tile", dest="tile", action="append", default=[], metavar="NAME=N", help=help
     )

@@ -24,8 +24,8 @@ FIRST = (
 def options() -> Parser:
     p = parser(
         "bench",
-        "Times variants of the kernel on a device in one run, by OpenCL events, on arrays that "
-        "stay there. Before that every result is compared with your own C, compiled by cc.",
+        "Compares the results of each variant of the kernel with your own C, compiled by cc; then "
+        "times the variants in one run, by OpenCL events, on arrays that stay on the device.",
         examples=EXAMPLES,
         first=FIRST,
     )

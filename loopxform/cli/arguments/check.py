@@ -11,9 +11,9 @@ EXAMPLES = (
     "check mm.c --require parallel:5        exit status 1 unless the loop on line 5 is parallel",
     "check src -j 8                         all .c files of a folder, eight at a time",
     "check src --stats                      how many loops are decided, and why not the others",
-    "check src --write-baseline known.json  writes down what is wrong today",
-    "check src --baseline known.json        exit status 1 only for what is wrong since",
-    "check src --sarif found.sarif          what is wrong also in a file for code scanning",
+    "check src --write-baseline known.json  writes the findings of today",
+    "check src --baseline known.json        exit status 1 only for what is new",
+    "check src --sarif found.sarif          also writes the findings, for code scanning",
 )
 
 FIRST = (
@@ -32,7 +32,7 @@ def options() -> Parser:
         examples=EXAMPLES,
         first=FIRST,
     )
-    help = "report for people (text); what is wrong, a line each (concise); for tools and services"
+    help = "text for people (the default); concise: a line for each finding; others: for tools"
     p.add_argument("--format", choices=FORMATS, default="text", help=help)
     p.add_argument("--line", metavar="N", help="only the loops that begin on this line")
     p.add_argument(
@@ -40,7 +40,7 @@ def options() -> Parser:
         action="append",
         default=[],
         metavar="STEP",
-        help="whether a step is legal: 'interchange i j' (exit status 1 where it is not)",
+        help="ask whether a step is legal: 'interchange i j' (exit status 1: it is not)",
     )
     p.add_argument(
         "--require",
@@ -49,20 +49,18 @@ def options() -> Parser:
         metavar="VERDICT:LINE",
         help="exit status 1 unless the loop is parallel:LINE, privatizable:LINE or reduction:LINE",
     )
-    help = "how many loops are decided, and what stands in the way of the others, by its frequency"
+    help = "count the loops that are decided, and what stands in the way of the others"
     p.add_argument("--stats", action="store_true", help=help)
-    help = (
-        "C files and folders of the program: their functions are looked into (default: FILE.c ...)"
-    )
+    help = "C files and folders of the program, where calls may lead (default: FILE.c ...)"
     p.add_argument("--program", action="append", default=[], metavar="PATH", help=help)
     c = p.add_argument_group("continuous integration (docs/ci.md)")
-    help = "findings in this file do not fail, only new ones; none: all fail"
+    help = "fail only for findings that are not in this file; none: for all"
     c.add_argument("--baseline", metavar="FILE", help=help)
-    help = "write the findings that there are to this file, for --baseline"
+    help = "write today's findings to this file, for --baseline"
     c.add_argument("--write-baseline", metavar="FILE", help=help)
-    help = "also write what is wrong to this file as SARIF, for code scanning"
+    help = "also write the findings to this file as SARIF, for code scanning"
     c.add_argument("--sarif", metavar="FILE", help=help)
-    add_limits(p, "beyond it: unknown")
+    add_limits(p, "loops that it does not reach are unknown")
     help = "processes that judge several files side by side (1)"
     p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
     add_dask(p, "judge the files")

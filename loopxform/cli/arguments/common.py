@@ -33,7 +33,7 @@ def parser(
     p = Parser(prog=f"loopxform {name}", description=about, allow_abbrev=False)
     p.examples, p.first = examples, first
     if many:
-        help = "C files, folders with C files below, or - for standard input"
+        help = "C files, folders that hold C files, or - for standard input"
         p.add_argument("files", nargs="+", metavar="FILE.c", help=help)
     else:
         p.add_argument("file", metavar="FILE.c", help="the C file, or - for standard input")
@@ -63,20 +63,20 @@ def add_preprocessor(p: Parser) -> None:
 def add_project(p: Parser) -> None:
     """Where what holds for the project of a file is said (docs/configuration.md)."""
     g = p.add_argument_group("project")
-    help = "the file to use in place of the nearest loopxform.toml or pyproject.toml"
+    help = "the settings to use, in place of the nearest loopxform.toml or pyproject.toml"
     g.add_argument("--config", metavar="FILE", help=help)
-    help = "use neither those nor a compile_commands.json that nobody names"
+    help = "ignore these files, and any compile_commands.json that you do not name"
     g.add_argument("--no-config", "--isolated", action="store_true", help=help)
-    help = "compile_commands.json or its folder, in place of the nearest one; none: without"
+    help = "compile_commands.json or its folder, in place of the nearest one; none: use none"
     g.add_argument("--compile-commands", "-p", metavar="FILE|DIR", help=help)
 
 
 def add_floating_point(group: argparse._ArgumentGroup, default: str) -> None:
     """`--fp`, and `--fp-contract`, which changes a part of it; None where they are not given."""
     words = (
-        "what you permit of floating point: strict (results of your C to the last bit), contract "
-        "(fuse a*b + c), reassociate (sums in any order), fast (division and square root as "
-        f"accurate as the device has them) {default}"
+        "what kernels may do with floating point: strict (your C's results, to the last bit), "
+        "contract (fuse a*b + c), reassociate (sums in any order), fast (divisions and square "
+        f"roots as accurate as the device has them) {default}"
     )
     group.add_argument("--fp", choices=LEVELS, default=None, help=words)
     words = "whether a*b + c may be fused, whatever else --fp permits"
@@ -102,7 +102,7 @@ def add_limits(group: argparse._ActionsContainer, beyond: str, *, by_lines: bool
         "--memory-limit",
         default=str(MEBIBYTES),
         metavar="MIB",
-        help=f"memory to take (default {MEBIBYTES}); {beyond}",
+        help=f"memory to use (default {MEBIBYTES}); {beyond}",
     )
 
 
@@ -117,10 +117,10 @@ def add_cflags(group: argparse._ArgumentGroup) -> None:
         nargs=argparse.REMAINDER,
         default=[],
         metavar="OPTION",
-        help="your compiler's options, up to the end of the line; those that affect the text "
-        "are used",
+        help="your compiler's options, to the end of the line; loopxform uses those that change "
+        "what the file means",
     )
-    group.add_argument("--cflags-file", metavar="FILE", help="your compiler's options, one a line")
+    group.add_argument("--cflags-file", metavar="FILE", help="a file of such options, one per line")
 
 
 def add_build_options(p: argparse.ArgumentParser) -> None:
@@ -130,7 +130,7 @@ def add_build_options(p: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--no-phony",
         action="store_true",
-        help="no phony targets for headers, which only make needs",
+        help="write no phony targets for headers: only make needs them",
     )
     group.add_argument(
         "--no-cache",

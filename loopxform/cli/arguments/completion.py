@@ -18,7 +18,7 @@ def options() -> Parser:
     p = Parser(
         prog="loopxform completion",
         description="Writes what a shell needs to complete commands, options, their values and "
-        "names of files. It needs nothing but the shell later; write it anew after an update.",
+        "names of files. Completing then takes the shell alone. Write it again after an update.",
     )
     p.examples = EXAMPLES
     p.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))

@@ -15,5 +15,6 @@ def options() -> Parser:
         "matrix. It needs pip install 'loopxform[lsp]'.",
     )
     p.examples = EXAMPLES
-    p.add_argument("--stdio", action="store_true", help="the default, which some editors name")
+    help = "use standard input and output: the default, which some editors ask for"
+    p.add_argument("--stdio", action="store_true", help=help)
     return p

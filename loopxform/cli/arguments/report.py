@@ -34,13 +34,13 @@ def options() -> Parser:
     t.add_argument(
         "--profile",
         metavar="NAME",
-        help=f"the device (generic), by name or by a file NAME.toml: {', '.join(PROFILES)}",
+        help=f"the device (generic), by name or as a file NAME.toml: {', '.join(PROFILES)}",
     )
     add_floating_point(t, "(contract)")
     tiling.add_no_tuning(t)
-    help = "what tune --json or tune --shard has measured; may be given several times"
+    help = "measurements that tune --json or tune --shard wrote; may be given several times"
     t.add_argument("--measured", action="append", default=[], metavar="FILE.json", help=help)
-    add_limits(p, "beyond it: loops are unknown, or stay as they are")
-    help = "processes that look at several files side by side (1)"
+    add_limits(p, "loops that it does not reach are unknown, or stay as they are")
+    help = "processes that work on several files side by side (1)"
     p.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
     return p

@@ -22,13 +22,15 @@ def options() -> Parser:
     p = parser(
         "run",
         "Runs the tiled kernel on random inputs and compares every element with your own C, "
-        "compiled by cc. With --fp-contract off (the default here) results must be identical; "
-        "where the nest calls exp, sin and the like, they may differ as far as OpenCL lets these.",
+        "compiled by cc. By default nothing is fused, and results must be identical; where the "
+        "nest calls exp, sin and the like, they may differ as far as OpenCL permits.",
         examples=EXAMPLES,
         first=FIRST,
     )
     running.add_size(p)
     running.add_inputs(p)
-    p.add_argument("--repeat", default="1", metavar="N", help="launches; median time (1)")
+    p.add_argument(
+        "--repeat", default="1", metavar="N", help="launches; their median is printed (1)"
+    )
     tiling.add_options(p)
     return p

@@ -47,7 +47,7 @@ def options() -> Parser:
     o.add_argument(
         "--json", metavar="FILE", help="save the steps for `apply --script`; - prints them"
     )
-    add_limits(o, "beyond it: refused", by_lines=True)
+    add_limits(o, "beyond it, tile refuses the nest", by_lines=True)
     add_build_options(p)
     o.add_argument("-q", "--quiet", action="store_true", help="no summary")
     return p

@@ -62,7 +62,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
 
 def add_no_tuning(g: argparse._ArgumentGroup) -> None:
     """`--no-tuning`."""
-    help = "leave NAME.tuning next to NAME.c alone, which loopxform tune has written"
+    help = "ignore NAME.tuning, which loopxform tune writes next to NAME.c"
     g.add_argument("--no-tuning", action="store_true", help=help)
 
 
@@ -114,5 +114,5 @@ def add_device(p: argparse.ArgumentParser) -> None:
     d.add_argument(
         "--profile",
         metavar="NAME",
-        help=f"a device to fit, by name or by a file NAME.toml: {', '.join(PROFILES)}",
+        help=f"a device to fit, by name or as a file NAME.toml: {', '.join(PROFILES)}",
     )

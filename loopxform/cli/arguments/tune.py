@@ -30,9 +30,9 @@ def options() -> Parser:
     p = parser(
         "tune",
         "Finds the tile sizes that are quickest on a device, and writes them to NAME.tuning next "
-        "to NAME.c; tile, offload and run read it. Every candidate is compared with your own C "
-        "before it is timed, in a process of its own, so that one that hangs or crashes does no "
-        "harm. What is written is never slower than the defaults. Ctrl-C keeps the best so far.",
+        "to NAME.c; tile, offload and run read it. It compares each candidate with your own C "
+        "before it times it, in a process of its own, so that one that hangs or crashes does no "
+        "harm. It writes nothing that is slower than the defaults. Ctrl-C keeps the best so far.",
         examples=EXAMPLES,
         first=FIRST,
     )
@@ -43,20 +43,18 @@ def options() -> Parser:
         "--recipe", choices=("auto", *RECIPES), default="auto", help=tiling_options.RECIPE
     )
     help = (
-        "tune a function of several nests as offload maps it: the tiles of its pipelines and of "
-        "its loops over time (chosen where tile would refuse the function); with --thresholds, "
-        "--tree and --dot, the versions that it has there"
+        "tune the function as offload maps it: the tiles of its pipelines and of its loops over "
+        "time (the default where tile refuses the function); with --thresholds, --tree or --dot: "
+        "its versions there"
     )
     g.add_argument("--offload", action="store_true", help=help)
-    help = f"options that vary besides sizes, or all: {', '.join(tiling_options.TUNED)}"
+    help = f"options to vary besides sizes, or all: {', '.join(tiling_options.TUNED)}"
     g.add_argument("--tune", metavar="NAME,...", help=help)
     _add_how(p)
     _add_sharing(p)
     o = p.add_argument_group("output")
     o.add_argument("-o", dest="output", metavar="DIR", help="where to write (next to FILE.c)")
-    help = (
-        "write what was found for everybody, to send it to us: an entry of loopxform/targets/tuned"
-    )
+    help = "also write the result as an entry of loopxform/targets/tuned, for you to contribute"
     o.add_argument("--contribute", metavar="FILE.toml", help=help)
     o.add_argument("--json", metavar="FILE", help="save every measurement; - prints them")
     tiling.add_sizes(p)
@@ -68,23 +66,26 @@ def options() -> Parser:
 
 def _add_how(p: Parser) -> None:
     h = p.add_argument_group("how")
-    help = "measurements: a number, a share of the legal candidates, or a time (5%%, at least 20)"
-    h.add_argument("--budget", default=BUDGET, metavar="N|P%%|Ns|Nm", help=help)
-    help = "time that a candidate is given, its compilation included (20)"
+    help = (
+        "how much to measure: N candidates, P%% of the legal ones, or what takes N seconds or "
+        "minutes (5%%, at least 20 candidates)"
+    )
+    h.add_argument("--budget", default=BUDGET, metavar="N|P%|Ns|Nm", help=help)
+    help = "time for a candidate, compilation included (20)"
     h.add_argument("--limit", default="20", metavar="SECONDS", help=help)
-    help = "processes that build kernels side by side, while nothing is measured (1)"
+    help = "processes that build kernels side by side, while tune measures nothing (1)"
     h.add_argument("-j", "--jobs", default="1", metavar="N", help=help)
     h.add_argument("--repeat", default="5", metavar="N", help="timed launches of a candidate (5)")
     h.add_argument("--warmup", default="1", metavar="N", help="launches before the timed ones (1)")
-    help = "how times are judged: median on GPUs, faster-half on CPUs (auto)"
+    help = "what stands for the times of a candidate (auto: median on GPUs, faster-half on CPUs)"
     h.add_argument(
         "--statistic", choices=("auto", "median", "faster-half", "min"), default="auto", help=help
     )
     h.add_argument("--fresh", action="store_true", help="measure again what was measured before")
-    h.add_argument("--plan", action="store_true", help="count the candidates, and run nothing")
+    h.add_argument("--plan", action="store_true", help="count the candidates; run nothing")
     help = "tune the thresholds of versions instead of tile sizes"
     h.add_argument("--thresholds", action="store_true", help=help)
-    help = "print the forest of thresholds with the amounts of each set of sizes, and run nothing"
+    help = "print the forest of thresholds, with the parallelism of each set of sizes; run nothing"
     h.add_argument("--tree", action="store_true", help=help)
     h.add_argument("--dot", action="store_true", help="the same as a graph for Graphviz")
     running.add_inputs(h)
@@ -93,7 +94,8 @@ def _add_how(p: Parser) -> None:
 def _add_sharing(p: Parser) -> None:
     m = p.add_argument_group("several processes and machines")
     help = (
-        "measure the first of two shares (1/2), and write it to NAME.shard1of2.jsonl for tune merge"
+        "measure one share of the candidates: 1/2, the first of two, writes NAME.shard1of2.jsonl, "
+        "which tune merge reads"
     )
     m.add_argument("--shard", metavar="I/N", help=help)
     help = "a folder in which processes with the same command line share the work"

@@ -10,9 +10,9 @@ EXAMPLES = ("tune explain mm.c      the quickest candidates, and why others have
 def options() -> Parser:
     p = Parser(
         prog="loopxform tune explain",
-        description="Tells what tune has measured of a C file: the ten quickest candidates with "
-        "the interval that their time lies in with a probability of 95 %, their places by the cost "
-        "model, and how many candidates have no time for which reason. Measures nothing.",
+        description="Prints what tune has measured of a C file: the ten quickest candidates, each "
+        "with the interval that its time lies in with a probability of 95 % and its rank by the "
+        "cost model, and how many candidates have no time, by reason. Measures nothing.",
         allow_abbrev=False,
     )
     p.examples = EXAMPLES

@@ -13,9 +13,9 @@ EXAMPLES = (
 def options() -> Parser:
     p = Parser(
         prog="loopxform tune merge",
-        description="Takes together what runs of tune --shard or --shared have measured, and writes"
-        " the quickest sizes to NAME.tuning, or NAME.DEVICE.tuning. Measures nothing; a run of tune"
-        " on a device then only lets the best race, as the measurements are kept.",
+        description="Combines what runs of tune --shard or --shared have measured, and writes the"
+        " quickest sizes to NAME.tuning, or NAME.DEVICE.tuning. Measures nothing. It keeps the"
+        " measurements: a later run of tune on a device only lets the best race.",
         allow_abbrev=False,
     )
     p.examples, p.first = EXAMPLES, ("-o",)

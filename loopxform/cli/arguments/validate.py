@@ -23,7 +23,7 @@ def options() -> Parser:
     )
     p.examples, p.first = EXAMPLES, FIRST
     p.add_argument("kernels", metavar="OUT.cl", help="the kernels, as tile writes them")
-    help = "the C that they were made of"
+    help = "the C that they were made from"
     p.add_argument("--from", dest="file", metavar="FILE.c", required=True, help=help)
     help = "the host code that launches them (OUT_opencl.c beside OUT.cl)"
     p.add_argument("--host", metavar="FILE.c", help=help)

@@ -57,7 +57,10 @@ class BeginAt(Step):
         alike = promote(type_of(loop.lo, symbols(fn))) == promote(loop.type)
         if signed and alike and value_of(loop.step) == 1 and self._is_earlier(fn, site):
             return []
-        text = f"the loop over '{loop.var}' may begin before {self.start}, or counts otherwise"
+        text = (
+            f"the loop over '{loop.var}' may begin before {self.start}, or counts otherwise than "
+        )
+        text += "by 1 in an int or a long"
         return [Obstacle("LX226", text, loc, remedy=f"normalise {loop.var} instead")]
 
     def _is_earlier(self, fn: Function, site: LoopSite) -> bool:

@@ -131,7 +131,10 @@ def inseparable(
     if own.is_float and len(found) > 1:
         return "it is updated more than once", "combine the operands first"
     if own.is_float and any(_takes_nan(name, s) for s, _ in found):
-        return "a NaN replaces what was found before", "take an operand where the comparison holds"
+        return (
+            "a NaN replaces what was found before",
+            "take the operand where the comparison holds: e > s ? e : s",
+        )
     return None
 
 

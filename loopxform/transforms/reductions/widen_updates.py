@@ -64,7 +64,7 @@ class WidenUpdates(Step):
         types = symbols(fn)
         found = [r for r in reductions(fn, site.path) if r.array == self.array and not r.fixed]
         if not found or self.array not in {p.name for p in fn.objects if p.array}:
-            return f"'{self.array}' is no array of the caller's whose elements the loop reduces to"
+            return f"the loop has no reduction into elements of an array parameter '{self.array}'"
         kind = types[self.array]
         if not kind.is_integer or kind.bytes >= UINT.bytes:
             return f"elements of '{self.array}' are no integers of less than 32 bits"

@@ -56,7 +56,9 @@ class BranchChoice(Step):
             return site
         if self.name in chosen_scalars(site.loop):
             return ()
-        text = f"no choice in the body of '{site.loop.var}' says what becomes of '{self.name}'"
+        text = (
+            f"no `?:` in the body of '{site.loop.var}' keeps or replaces the value of '{self.name}'"
+        )
         remedy = "name a scalar such as s of: s = c ? s + a[i] : a[i];"
         return (Obstacle("LX248", text, site.loop.origin.loc, remedy=remedy),)
 

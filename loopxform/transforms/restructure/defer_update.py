@@ -73,14 +73,14 @@ class DeferUpdate(Step):
         types, needed = symbols(fn), (names(store.value) & moving) - {self.array}
         scalar = next(iter(needed), "")
         if len(needed) != 1 or Var(scalar) == store.value or scalar not in types:
-            return f"what is stored is no update with one scalar that '{loop.var}' sets"
+            return f"what is stored does not depend on one scalar alone that '{loop.var}' sets"
         if any(x.array == scalar for x in loads(store.value)) or types[scalar] != types[self.array]:
             return f"'{scalar}' is no scalar of the type of '{self.array}'"
         still = moving | {loop.var}
         for x in (x for s in every for e in stmt_exprs(s) for x in loads(e)):
             touched = x.array == self.array and x is not store.target
             if touched and not _in_another_row(x, store.target, still):
-                return f"the loop may touch an element that it stores in '{self.array}' once more"
+                return f"the loop may touch an element of '{self.array}' again that it stores"
         return None
 
     def _store(self, loop: For) -> Assign | None:

@@ -74,7 +74,7 @@ class DistributeGuard(Step):
                 return (Obstacle("LX103", x.reason, x.origin.loc, remedy=x.help or None),)
         inside = ((x, writes(body)) for body in (s.then, s.orelse) for x in body)
         if not any(isinstance(x, For) and takes_inside(x, changed) for x, changed in inside):
-            text = "the condition guards no loop that could take it inside"
+            text = "no loop under the condition could test it in its body"
             return (Obstacle("LX123", text, s.origin.loc, remedy="there is nothing to distribute"),)
         return ()
 

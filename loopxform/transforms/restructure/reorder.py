@@ -77,9 +77,12 @@ def _moving(fn: Function, s: Stmt) -> tuple[str, str] | None:
     given = {p.name for p in fn.params if not (p.array or p.pointer or p.part_of)}
     known = own | given | counters(fn)
     if not isinstance(s, Assign) or not isinstance(s.target, Var) or s.target.name not in own:
-        return "it sets no scalar of the function", "move what does"
+        return "it sets no scalar of the function", "move a statement that sets one"
     if any(any(loads(e)) for e in stmt_exprs(s)) or not names(s.value) <= known:
-        return "it reads memory, which what it passes may change", "move what reads scalars"
+        return (
+            "it reads memory that the others may change",
+            "move a statement that reads only scalars",
+        )
     return None
 
 

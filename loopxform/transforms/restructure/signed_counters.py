@@ -125,8 +125,8 @@ class _Counters:
             if (loop.var in self.counters or self._is_converted(loop)) and not self._keeps_bounds(
                 loop
             ):
-                text = f"the bounds of '{loop.var}' may not be the same in signed numbers"
-                remedy = "count upwards, up to a size more or less a number"
+                text = f"the bounds of '{loop.var}' may have other values as signed numbers"
+                remedy = "count upwards, to a size plus or minus a number"
                 yield Obstacle("LX268", text, loop.origin.loc, remedy=remedy)
 
     def _is_converted(self, x: For) -> bool:

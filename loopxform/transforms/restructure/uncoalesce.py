@@ -85,7 +85,7 @@ class Uncoalesce(Step):
             text = f"the variable '{loop.var}' is no int or long"
             return (_no(site, text, f"declare it as an int: for (int {loop.var} = 0; ...)"),)
         if _width(fn, loop) is None:
-            text = f"no part of its number of iterations divides all that divides '{loop.var}'"
+            text = f"its trip count has no factor by which the body divides '{loop.var}'"
             return (_no(site, text, f"write {loop.var} / m and {loop.var} % m, of n*m iterations"),)
         return ()
 

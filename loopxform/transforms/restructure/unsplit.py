@@ -104,13 +104,13 @@ def _apart(fn: Function, site: LoopSite, rest: _Rest) -> tuple[Obstacle, ...]:
     first, second = site.loop, rest.site.loop
     step, same_name = value_of(first.step), first.var == second.var
     if value_of(second.step) != step or second.type != first.type:
-        return (_no(site, "the loop behind it counts in other steps, or in another type"),)
+        return (_no(site, "that loop counts in other steps, or in another type"),)
     if first.live_out and not same_name:
-        return (_no(site, f"'{first.var}' may be read after the loop behind it"),)
+        return (_no(site, f"'{first.var}' may be read after that loop"),)
     if _plain(rename(second.body, {second.var: first.var}), first) != _plain(first.body, first):
-        return (_no(site, "the loop behind it does something else"),)
+        return (_no(site, "that loop does something else"),)
     if not (_goes_on(first, second, rest.start) and _on_stride(first)):
-        return (_no(site, "the loop behind it is not known to begin where it ends"),)
+        return (_no(site, "that loop is not known to begin where this one ends"),)
     inside = Bin("<=", first.hi, second.hi)
     follows = rest.start or second.lo == Var(first.var)
     begun = Bin("<=", first.lo, first.hi)
@@ -119,7 +119,7 @@ def _apart(fn: Function, site: LoopSite, rest: _Rest) -> tuple[Obstacle, ...]:
     nothing: list[Expr] = [idle] if follows else [idle, over] if not second.live_out else [Const(0)]
     proven = all(always(fn, site.path, Bin("||", conjunction(nothing), c)) for c in runs)
     if not proven:
-        return (_no(site, "it may end behind the end of the loop behind it"),)
+        return (_no(site, "it may run past the end of that loop"),)
     made = _joined(fn, site, rest, first.origin)
     if rest.start and rest.start in reads(made.body):
         return (_no(site, f"'{rest.start}' is read elsewhere"),)
@@ -177,6 +177,6 @@ def _declares(s: Stmt, name: str) -> bool:
 
 
 def _no(site: LoopSite, why: str) -> Obstacle:
-    text = f"the loop over '{site.loop.var}' does not go on in the one behind it: {why}"
+    text = f"the loop over '{site.loop.var}' does not continue in the loop behind it: {why}"
     remedy = "let the second loop begin at the end of the first, with the same statements"
     return Obstacle("LX126", text, site.loop.origin.loc, remedy=remedy)

@@ -100,7 +100,7 @@ def _exceeded(fn: Function, path: Path, sizes: tuple[str, ...]) -> Iterator[Obst
             own = {p.name for p in fn.objects if not p.array}
             asked = bool(names(extent)) and names(extent) <= own
             remedy = f"assume {condition_text(extent)}<={text} before" if asked else ""
-            remedy = remedy or "give a size that is not exceeded"
+            remedy = remedy or "give a size that no extent exceeds"
             yield Obstacle("LX148", what, decl.origin.loc, remedy=remedy)
 
 

@@ -254,7 +254,7 @@ def _buffered(fn: Function, site: LoopSite, array: str, target: str) -> _Buffer 
         return replace(buffer, filled=False, back=True)
     if buffer.covered(reads=False) or _is_own(fn, site, found):
         return replace(buffer, back=True)
-    text = f"an iteration of '{site.loop.var}' may leave elements of the slice of '{array}' alone"
+    text = f"an iteration of '{site.loop.var}' may not set every element of its slice of '{array}'"
     return Obstacle(_WRITTEN, text, remedy="leave it where it is")
 
 

@@ -78,7 +78,7 @@ class NodeSplit(Step):
         if why is None and not self._old(fn, site):
             why = (
                 f"no read of '{self.array}' that a later iteration of '{site.loop.var}' overwrites "
-                "is sure to see nothing that the loop wrote",
+                "is sure to see the value from before the loop",
                 "leave the loop in order",
             )
         if why is None:

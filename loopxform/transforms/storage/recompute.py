@@ -92,7 +92,7 @@ def _why_not(fn: Function, nest: LoopSite, reader: LoopSite) -> str | None:
     if any(isinstance(s, Opaque) for _, s in walk(body)):
         return "a statement beside the nests is not modelled"
     if array in reads((loop,)) or any(array in writes((s,)) for s in body if s is not loop):
-        return f"the nest over '{loop.var}' is not all that '{array}' is computed by"
+        return f"the nest over '{loop.var}' reads '{array}', or another statement writes it"
     if array not in reads(body[last:]):
         return f"'{array}' is not read from '{reader.loop.var}' on"
     if array not in reads(body[first + 1 : last]):

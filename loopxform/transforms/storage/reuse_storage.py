@@ -60,7 +60,7 @@ class ReuseStorage(Step):
         assert isinstance(a, Decl)
         assert isinstance(b, Decl)
         if first[:-1] != then[:-1] or (a.type, a.shape, a.space) != (b.type, b.shape, b.space):
-            text = f"'{self.array}' is not like '{self.old}'"
+            text = f"'{self.array}' and '{self.old}' differ in type, shape, memory or scope"
             return text, "name arrays of one type and shape in one body and one memory"
         if any(isinstance(s, For) and s.stages > 1 for s in enclosing(fn, then)):
             text = f"'{self.old}' is filled for the next iteration while '{self.array}' is in use"
@@ -75,7 +75,10 @@ class ReuseStorage(Step):
         for d in dependences(made, place, counters=True):
             if d.array == self.old and (d.carrier is not None or d.kind != "anti"):
                 text = f"'{self.old}' is read after '{self.array}' has taken its place"
-                return text, "name an array that each iteration reads where it sets the other"
+                return (
+                    text,
+                    "name an array whose elements are read no later than the other's are set",
+                )
         return None
 
     def _place(self, fn: Function, decl: Path) -> Path | None:

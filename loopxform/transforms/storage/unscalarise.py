@@ -100,7 +100,9 @@ def _problem(fn: Function, site: LoopSite, name: str) -> Obstacle | None:
     body = site.loop.body
     element = _element(body, name)
     if element is None:
-        return refused(f"'{name}' is not stored to an element at last", "end the body with a store")
+        return refused(
+            f"the body does not end by storing '{name}' to an element", "end the body with a store"
+        )
     first, last = _first(body, name), _last(body, name)
     if first is None:
         return refused(f"'{name}' is not certainly set first", f"set {name} before the loops")
