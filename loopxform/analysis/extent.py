@@ -140,7 +140,7 @@ def _explained(
     told = None if isinstance(found, Extent) else told_end(fn, array)
     if told is None:
         return found
-    return Extent(array, told.upper, told.when, False, told.last, padded=True)
+    return Extent(array, told.upper, told.when, False, told.last, padded=told.last is not None)
 
 
 @remembered(8)

@@ -3,6 +3,7 @@ element that the loops do not reach, and gives the results of the loops."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -266,3 +267,21 @@ def test_a_pointer_that_may_be_what_decides_is_named(case: str, help: str) -> No
     name = help[9]
     closed = lx.loads(text.replace(f"int *{name})", f"int *restrict {name})"))
     assert any(r.entry.host.ends for r in closed.offload(fp="strict").regions)
+
+
+ROWS = """void f(int n, int m, int *restrict a, const int (*restrict c)[m + 4])
+{
+  for (short i = 0; i < n - 1; i++)
+    if (!(i % 2))
+      a[0] += c[i > 1 ? i - 1 : 0][m - m / 2];
+    else
+      a[i] = c[i][m - m / 2];
+}
+"""
+
+
+def test_rows_of_a_declared_length_are_counted_as_rows(tmp_path: Path) -> None:
+    lx.loads(ROWS, "t.c").offload("f").write(tmp_path)
+    written = (tmp_path / "t_opencl.c").read_text()
+    (size, *_) = re.findall(r"lx_bytes_c = sizeof\(int\) \* .*", written)
+    assert "(size_t)((long long)lx_end_c * (long long)m + 4 * (long long)lx_end_c)" in size

@@ -320,16 +320,20 @@ def _is_float(x: Var, d: Dialect) -> bool:
 
 
 def _without_certain(x: Expr, d: Dialect) -> Expr:
-    """1 in place of what every number of a type narrower than int is, and nothing in place of 1 in
-    a conjunction: compilers warn of asking."""
+    """1 in place of what every number of a type narrower than long long is, 0 in place of what none
+    is, and nothing in place of 1 in a conjunction: compilers warn of asking."""
     match x:
         case Bin("&&", Const(1), rest) | Bin("&&", rest, Const(1)):
             return rest
-        case Bin("<=" | ">=" as op, left, right):
-            value, limit = (left, right) if op == "<=" else (right, left)
-            top, own = _ends(limit, d), _ends(value, d)
-            if top is not None and own is not None and own[1] <= top[0]:
-                return Const(1)
+        case Bin("<" | "<=" | ">" | ">=" as op, left, right):
+            low, high = (left, right) if op[0] == "<" else (right, left)
+            a, b = _ends(low, d), _ends(high, d)
+            if a is not None and b is not None:
+                strict = len(op) == 1
+                if a[1] + strict <= b[0]:
+                    return Const(1)
+                if a[0] + strict > b[1]:
+                    return Const(0)
     return x
 
 
@@ -337,7 +341,8 @@ def _ends(e: Expr, d: Dialect) -> tuple[int, int] | None:
     """The least and the greatest number of a variable of a narrow type, or a number."""
     if isinstance(e, Var):
         t = d.types.get(e.name)
-        return (t.least, t.most) if t is not None and t.bytes < INT.bytes else None
+        narrow = t is not None and not t.is_float and t.bytes < LLONG.bytes
+        return (t.least, t.most) if t is not None and narrow else None
     number = value_of(e)
     return None if number is None else (number, number)
 

@@ -197,7 +197,7 @@ def _outside(
     """Conditions of the scalars, one of which holds wherever a subscript is not below the size;
     None where they are not known, or it may be below 0."""
     known, out = names_of(fn), list[Expr]()
-    given = {p.name for p in fn.objects if not p.array} & known.inputs
+    given = {p.name for p in fn.objects if not (p.array or p.ends)} & known.inputs
     sizes = Translator(known).cases(size)
     if sizes is None or len(sizes) != 1 or sizes[0][1]:
         return None

@@ -127,6 +127,8 @@ class Expressions:
         found = self.table.of(node)
         if found is None:
             help = "declare it, or include the header that does (-I DIR) or define it (-D)"
+            if node.name == "__LINE__":
+                help = "it is known without #line, and in calls of macros on one line"
             raise NotModelled("LX018", f"'{node.name}' is not declared", help, node)
         if found.type.is_any_volatile:
             help = "copy it to an ordinary variable outside the loops"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from pcpp.parser import Action, OutputDirective
+from pcpp.parser import Action, OutputDirective, default_lexer
 from pcpp.preprocessor import Preprocessor
 
 from loopxform import trace
@@ -24,6 +24,7 @@ from loopxform.frontend.text.outside import COMPUTED, Outside, may_be
 from loopxform.frontend.text.pragma_macros import expand_pragma
 from loopxform.frontend.text.reader import Reader, in_front, is_file, missing_include
 from loopxform.frontend.text.standards import escaped, require_plain
+from loopxform.frontend.text.tokens import Lexical
 from loopxform.ir.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.source import Loc
 
@@ -97,14 +98,15 @@ _BEGAN: dict[str, Any] = {}
 """The macros of the time at which the first file was read: one that is read twice is one text."""
 
 
-class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
+class _Preprocessor(Lexical, _Base):  # type: ignore[misc]  # pcpp has no types
     """pcpp with our headers, our diagnostics, and file names as the user gave them."""
 
     temp_path: list[str]
     """Folders of the files being read, the innermost first."""
 
     def __init__(self, file: str, options: CppOptions, reader: Reader) -> None:
-        super().__init__()
+        self._reader = reader
+        super().__init__(default_lexer())  # type: ignore[no-untyped-call]
         self.rewrite_paths: list[Any] = []
         self.auto_pragma_once_enabled = False
         self.headers: list[str] = []
@@ -112,7 +114,6 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
         for name in ("__DATE__", "__TIME__"):
             self.macros[name] = _BEGAN.setdefault(name, self.macros[name])
         self.now = [self.macros[m].value[0].value.strip('"') for m in ("__DATE__", "__TIME__")]
-        self._reader = reader
         self._names = {os.path.abspath(file): file}
         self._absolute = os.path.isabs(file)
         del self.macros["__PCPP__"]
@@ -302,16 +303,6 @@ class _Preprocessor(_Base):  # type: ignore[misc]  # pcpp has no types
             return super().expand_macros(tokens, self._expanding)
         finally:
             self._expanding = outer
-
-    def collect_args(self, tokens: list[Any], *options: Any, **more: Any) -> Any:
-        """The arguments of a macro, in one line: pcpp counts the lines of a call twice where one
-        ends inside an argument. The tokens themselves change, for of a variadic macro pcpp takes
-        these."""
-        found = super().collect_args(tokens, *options, **more)
-        for t in tokens[: found[0]]:
-            if t.type in self.t_WS and "\n" in t.value:
-                t.value = " "
-        return found
 
     def include(self, tokens: Any, original_line: Any) -> Iterator[Any]:
         """Looks for "x.h" beside the file that includes it, and in the folders of -iquote and -I;

@@ -21,6 +21,8 @@ class Reader:
 
     sources: Sources = field(default_factory=Sources)
     files: list[str] = field(default_factory=lambda: ["<prelude>"])
+    renumbered: bool = False
+    """Whether a file had line marks."""
 
     def add(self, file: str, text: str) -> str:
         """Registers a file; returns its text without comments and line marks."""
@@ -28,7 +30,9 @@ class Reader:
             self.files.append(file)
             self.sources.add(file, text)
         text = rawtext.strip_comments(text, file)
-        return _LINE_MARK.sub(lambda m: rawtext.blank(m.group()), text)
+        plain, marks = _LINE_MARK.subn(lambda m: rawtext.blank(m.group()), text)
+        self.renumbered = self.renumbered or marks > 0
+        return plain
 
 
 def is_file(path: str) -> bool:

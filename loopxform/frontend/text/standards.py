@@ -17,12 +17,10 @@ from loopxform.frontend.text import rawtext
 
 _TRIGRAPH = re.compile(r"\?\?(?=[=/'()!<>-])")
 _SPLIT = re.compile(
-    r"^[ \t]*#[ \t]*"
-    r"(?:(?:if|ifdef|ifndef|elif|undef|include)\b(?:[^\n\\]|\\[ \t]*\n|\\)*?|define[ \t]+)"
-    r"(?<!\w)(\w+)\\[ \t]*\n\w",
-    re.MULTILINE,
+    r"(\w+)\\[ \t]*\n\w|(\w*\d)\\[ \t]*\n\.|([-+&|<>=#])\\[ \t]*\n\3"
+    r"|([-+*/%&|^<>=!])\\[ \t]*\n=|(-)\\[ \t]*\n>"
 )
-"""The preprocessor (pcpp) ends it there."""
+"""The preprocessor (pcpp) takes the two lines for two tokens."""
 _SPLICING = re.compile(r"\?\?/[ \t]*\n")
 _REPLACED = "'??!' == '|'"
 _DIVIDED = "0 //**/ 1 + 1"
@@ -32,10 +30,12 @@ _DIVIDED = "0 //**/ 1 + 1"
 def require_plain(file: str, text: str, options: Sequence[str]) -> None:
     """Raises InputError where a compiler with these options reads other characters than we do."""
     split = _SPLIT.search(text) if "\\" in text else None
+    split = _SPLIT.search(rawtext.bare(text)) if split is not None else None
     if split is not None:
-        where = rawtext.place(file, text, split.start(1))
-        message = "a name of a directive that is continued on the next line is not read"
-        raise InputError(message, loc=where, help="write it on one line", width=len(split[1]))
+        begun = next(x for x in split.groups() if x)
+        where = rawtext.place(file, text, split.start())
+        message = "a word or operator that is continued on the next line is not read"
+        raise InputError(message, loc=where, help="write it on one line", width=len(begun))
     if "??" in text:
         _without_trigraphs(file, text, options)
     starts = (m.start() for m in rawtext.comments(text) if text.startswith("//*", m.start()))
