@@ -320,7 +320,7 @@ def _is_float(x: Var, d: Dialect) -> bool:
 
 
 def _without_certain(x: Expr, d: Dialect) -> Expr:
-    """1 in place of what every number of a type narrower than int is, and nothing in place of 1 in
+    """1 in place of what every number of a type of at most 32 bits is, and nothing in place of 1 in
     a conjunction: compilers warn of asking."""
     match x:
         case Bin("&&", Const(1), rest) | Bin("&&", rest, Const(1)):
@@ -334,10 +334,11 @@ def _without_certain(x: Expr, d: Dialect) -> Expr:
 
 
 def _ends(e: Expr, d: Dialect) -> tuple[int, int] | None:
-    """The least and the greatest number of a variable of a narrow type, or a number."""
+    """The least and the greatest number of a variable of such a type, or a number."""
     if isinstance(e, Var):
         t = d.types.get(e.name)
-        return (t.least, t.most) if t is not None and t.bytes < INT.bytes else None
+        is_whole = t is not None and t.is_integer and t.bytes <= INT.bytes
+        return (t.least, t.most) if t is not None and is_whole else None
     number = value_of(e)
     return None if number is None else (number, number)
 
