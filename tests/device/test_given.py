@@ -102,7 +102,7 @@ def plain(folder: Path) -> str:
 
 @pytest.mark.parametrize("sanitized", [False, True], ids=["strict", "sanitized"])
 def test_offloaded(tmp_path: Path, *, sanitized: bool) -> None:
-    """The device does it with an array and without, and where a call touches none of its elements."""
+    """The device does it with an array and without, and where a call touches no element of it."""
     require_opencl()
     expected = plain(tmp_path)
     done = lx.load(tmp_path / "layers.c").offload(contract=False)
