@@ -120,6 +120,17 @@ void swept(int way, int n, const unsigned *at, const double *dx, const double *d
   }
 }
 
+struct layer { int c, h, w; double *out; const double *in; };
+
+void pool(struct layer l)
+{
+  for (int k = 0; k < l.c; k++) {
+    l.out[k] = 0;
+    for (int i = 0; i < l.h * l.w; i++)
+      l.out[k] += l.in[l.h * l.w * k + i];
+  }
+}
+
 int place(int n, const int *v)
 {
   int at = 0;
@@ -205,6 +216,7 @@ int main(void)
     printf("%d %d\\n", best[i], hits[i]);
   swept(1, 3, u + N - 3, x, NULL, y);
   swept(2, 3, u + N - 3, NULL, val, y);
+  pool((struct layer){2, 2, 4, y + 9, x});
   printf("%d\\n", place(7, hits));
   for (int i = 0; i < 13; i++)
     printf("%d %d\\n", h[i], v[i]);
@@ -216,7 +228,7 @@ int main(void)
 """
 
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
-TAKEN += ["scattered", "kept_1", "most", "swept", "place_1"]
+TAKEN += ["scattered", "kept_1", "most", "swept", "pool", "place_1"]
 
 LEFT = {
     # Any of these stores may change what the next subscripts, bounds and conditions read.
