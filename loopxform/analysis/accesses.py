@@ -11,8 +11,10 @@ from collections.abc import Iterator, Set
 from functools import cached_property
 from typing import TypeAlias
 
+from loopxform.analysis.domain import MAX_DOMAIN
 from loopxform.analysis.formula import Translator
 from loopxform.analysis.linear import Conj, Lin, at_least, const, plus, variable
+from loopxform.analysis.parts import possible as has_points
 from loopxform.analysis.scope import Names
 from loopxform.ir.nodes import Assign, Bin, Copy, Expr, Load, Select, Slice, Var
 from loopxform.ir.updates import atomic_word
@@ -61,7 +63,13 @@ class Access:
             cases = [((*s, x), (*w, *c)) for s, w in cases for x, c in found]
         for cond, holds in self.guards:
             formula = translator.condition(cond, holds=holds)
-            cases = [(s, (*w, *c)) for s, w in cases for c in formula]
+            split = [(s, (*w, *c)) for s, w in cases for c in formula]
+            if len(split) > 1:
+                split = [(s, w) for s, w in split if has_points(w)]
+            if len(split) <= MAX_DOMAIN:
+                cases = split
+            else:
+                translator.exact = translator.known = False
         return tuple(cases), translator.exact, translator.known
 
     @property

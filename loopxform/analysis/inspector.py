@@ -48,6 +48,8 @@ from loopxform.ir.nodes import (
 from loopxform.ir.types import INT, LLONG, may_alias
 from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
+    Path,
+    at,
     bodies,
     loads,
     loops,
@@ -130,13 +132,19 @@ def _inspected(fn: Function, arrays: list[Param]) -> Inspected:
 
 def _touched_always(fn: Function) -> set[str]:
     """The arrays that each iteration of one of the innermost loops touches: where they have no
-    element, that loop never runs, and what is left is little."""
+    element, that loop never runs, and what is left is little. Of loops in branches one may run
+    where another one does not."""
     sites = loops(fn)
     depth = [len(loops_around(fn, s.path)) for s in sites]
-    inner = [s.loop for s, n in zip(sites, depth) if n == max(depth)]
+    deepest = [s for s, n in zip(sites, depth) if n == max(depth)]
+    inner = [s.loop for s in deepest if not _is_in_branch(fn, s.path)]
     assigned = (s for x in inner for s in x.body if isinstance(s, Assign))
     every = (x for s in assigned for e in stmt_exprs(s) for x in touched(e))
     return {x.array for x, guards in every if isinstance(x, Load) and not guards}
+
+
+def _is_in_branch(fn: Function, path: Path) -> bool:
+    return any(isinstance(at(fn, path[:n]), If) for n in range(1, len(path)))
 
 
 def _is_open(p: Param) -> bool:

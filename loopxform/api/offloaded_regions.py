@@ -57,7 +57,7 @@ class Offloading:
     tuned: Mapping[str, Tuned]
     hosts: Mapping[str, float]
     scratch: Sequence[str]
-    named: bool
+    named: bool = False
 
     def __post_init__(self) -> None:
         self._configured: dict[tuple[Definition, bool], Configured] = {}

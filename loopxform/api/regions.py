@@ -60,13 +60,23 @@ def find(
     work: Work[T],
     failed: Mapping[str, LoopxformError] = MappingProxyType({}),
     scops: Collection[str] = (),
+    otherwise: Work[T] | None = None,
 ) -> Found[T]:
     """The regions of the functions called `names`; `functions` are those of the file, `failed` says
-    why others could not be read. Of those in `scops` statements without a loop are meant too."""
+    why others could not be read. Of those in `scops` statements without a loop are meant too. Of
+    functions where `work` takes nothing, `otherwise` may."""
     found: Found[T] = Found()
     owners = [original.definitions[name] for name in names if name in original.definitions]
-    found_in = partial(_found, original, work=work, scops=scops)
-    for mine in budget.in_turn(owners, lambda o: found_in(o, part=functions.get(o.name)), _size):
+
+    def found_in(owner: Definition) -> Found[T]:
+        mine: Found[T] = Found()
+        for how in (work, otherwise):
+            if how is not None and not mine.made:
+                part = functions.get(owner.name)
+                mine = _found(original, owner, work=how, part=part, scops=scops)
+        return mine
+
+    for mine in budget.in_turn(owners, found_in, _size):
         found.made += mine.made
         found.left += mine.left
         found.around += mine.around

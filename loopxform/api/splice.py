@@ -148,9 +148,8 @@ def offload_file(
     one nest; `hosts` are the operations below which calls are the host's. See `File.offload`."""
     room = profile(limits) if isinstance(limits, str) else limits
     original = _original(file)
-    offloading = Offloading(
-        file, original, sizes, room, fp, options, tuned, hosts, scratch, named=bool(names)
-    )
+    spread = Offloading(file, original, sizes, room, fp, options, tuned, hosts, scratch)
+    named = replace(spread, named=True).region if names else None
     with quoting(file.parsed.sources):
         if not names:
             require_read(file.parsed)
@@ -163,7 +162,8 @@ def offload_file(
         broken = file.parsed.broken
         with within(part(3 / 4)):  # what is found must be proven as well
             whole = [n for n in asked if n not in broken]
-            found = find(original, functions, whole, offloading.region, file.parsed.failed, scops)
+            unread = file.parsed.failed
+            found = find(original, functions, whole, spread.region, unread, scops, named)
         left = (*found.left, *((n, broken[n]) for n in asked if n in broken))
         regions, around = tuple(x for _, x in found.made), tuple(found.around)
         made = OffloadedFile(file, original, regions, left, tuple(asked), around)

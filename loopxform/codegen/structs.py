@@ -180,8 +180,9 @@ def plain(fn: Function, new: Mapping[str, str]) -> Function:
         return None if e is None else substitute(e, scalars)
 
     def param(p: Param) -> Param:
-        shape = tuple(map(size, p.shape))
-        return replace(p, name=renamed(p.name), shape=shape, part_of=renamed(p.part_of))
+        shape, ends = tuple(map(size, p.shape)), renamed(p.ends)
+        part_of = renamed(p.part_of)
+        return replace(p, name=renamed(p.name), shape=shape, part_of=part_of, ends=ends)
 
     def struct(s: Struct) -> Struct:
         return replace(s, name=renamed(s.name), shape=tuple(map(size, s.shape)))

@@ -102,8 +102,7 @@ def plain(folder: Path) -> str:
 
 @pytest.mark.parametrize("sanitized", [False, True], ids=["strict", "sanitized"])
 def test_offloaded(tmp_path: Path, *, sanitized: bool) -> None:
-    """The device does it with an array and without; where data say that an array is not touched,
-    which only the loops find out, they run."""
+    """The device does it with an array and without, and where a call touches no element of it."""
     require_opencl()
     expected = plain(tmp_path)
     done = lx.load(tmp_path / "layers.c").offload(contract=False)
@@ -117,11 +116,7 @@ def test_offloaded(tmp_path: Path, *, sanitized: bool) -> None:
     found = run_app(tmp_path / "out" / "app", **quiet)
     assert (found.returncode, found.stdout) == (0, expected)
     host = "running the loops on the host"
-    told = [
-        f"layers.c:32: shifted: p is a null pointer; {host}",
-        f"layers.c:27: either_2: copy is not touched: there is nothing to offload; {host}",
-        f"layers.c:27: either_2: copy is not touched: there is nothing to offload; {host}",
-    ]
+    told = [f"layers.c:32: shifted: p is a null pointer; {host}"]
     assert [x.rpartition("/")[2] for x in found.stderr.splitlines()] == told, found.stderr
 
 

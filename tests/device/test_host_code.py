@@ -236,12 +236,19 @@ void chains(int n)
     head[b] = i;
   }
 }
+typedef enum { PLAIN, HALF, UNIT, SQUARE, SIGN, LAST } shape;
+void bend(const float *x, int n, shape s, float *y)
+{
+  for (int i = 0; i < n; i++)
+    y[i] *= s == PLAIN ? x[i] : s == HALF ? x[i] / 2 : s == SQUARE ? x[i] * x[i]
+            : s == SIGN ? -x[i] : 1;
+}
 """
 
 
 def test_types_and_constants_that_compilers_warn_of(tmp_path: Path) -> None:
-    """Sizes of narrow types, which are far from the end of int, and arrays of a constant size that
-    the host works on."""
+    """Sizes of narrow types, which are far from the end of int, arrays of a constant size that the
+    host works on, and conditions that no number of an unsigned type fails."""
     file = tmp_path / "quiet.c"
     file.write_text(QUIET)
     lx.load(file).offload().write(tmp_path)

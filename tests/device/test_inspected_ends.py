@@ -108,6 +108,30 @@ void most(int n, const int *key, const int *v, int *best, int *hits)
   }
 }
 
+void swept(int way, int n, const unsigned *at, const double *dx, const double *dy, double *flux)
+{
+  if (way == 1) {
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < n; j++)
+        flux[k * n + j] += dx[at[j]];
+  } else {
+    for (int k = 0; k < n; k++)
+      for (int j = 0; j < n; j++)
+        flux[k * n + j] -= dy[at[j]];
+  }
+}
+
+struct layer { int c, h, w; double *out; const double *in; };
+
+void pool(struct layer l)
+{
+  for (int k = 0; k < l.c; k++) {
+    l.out[k] = 0;
+    for (int i = 0; i < l.h * l.w; i++)
+      l.out[k] += l.in[l.h * l.w * k + i];
+  }
+}
+
 int place(int n, const int *v)
 {
   int at = 0;
@@ -191,6 +215,9 @@ int main(void)
   most(N, at, d, best, hits);
   for (int i = 0; i < 7; i++)
     printf("%d %d\\n", best[i], hits[i]);
+  swept(1, 3, u + N - 3, x, NULL, y);
+  swept(2, 3, u + N - 3, NULL, val, y);
+  pool((struct layer){2, 2, 4, y + 9, x});
   printf("%d\\n", place(7, hits));
   for (int i = 0; i < 13; i++)
     printf("%d %d\\n", h[i], v[i]);
@@ -202,7 +229,7 @@ int main(void)
 """
 
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
-TAKEN += ["scattered", "kept_1", "most", "place_1"]
+TAKEN += ["scattered", "kept_1", "most", "swept", "pool", "place_1"]
 
 LEFT = {
     # Any of these stores may change what the next subscripts, bounds and conditions read.

@@ -167,3 +167,53 @@ def test_programs_print_the_same(tmp_path: Path) -> None:
     said = assert_file_prints_the_same(tmp_path / "f.c", done, sanitized=True)
     ran = [line.split(": ")[2] for line in said if "on the device" in line]
     assert {"gemm__1", "gemm__2", "smooth"} <= set(ran), said
+
+
+ROWS = """\
+#include <stdio.h>
+
+void doubled(const int *n, const int *ld, double *restrict a, const double *restrict b)
+{
+  for (int i = 0; i < *n; i++)
+    for (int j = 0; j < *n; j++)
+      a[i * *ld + j] = 2 * b[i * *ld + j];
+}
+
+void halved(const int *size, const int *ld, double *restrict a, const double *restrict b)
+{
+  const int n = *size, rows = *ld;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      a[i * rows + j] = b[i * rows + j] / 2;
+}
+
+int main(void)
+{
+  static double a[200], b[200];
+  int none = 0, n = 9, ld[] = {13, 9, 5};
+  for (int e = 0; e < 200; e++)
+    b[e] = e;
+  doubled(&none, NULL, a, b);
+  for (int e = 0; e < 3; e++) {
+    doubled(&n, ld + e, a, b);
+    halved(&n, ld + e, b, a);
+  }
+  double s = 0;
+  for (int e = 0; e < 200; e++)
+    s = s * 0.9 + a[e];
+  printf("%.17g\\n", s);
+  return 0;
+}
+"""
+
+
+def test_lengths_of_rows_behind_pointers(tmp_path: Path) -> None:
+    """Also where functions are named: none of their loops is parallel in the whole function."""
+    require_opencl()
+    (tmp_path / "f.c").write_text(ROWS)
+    done = lx.load(tmp_path / "f.c").offload("doubled", "halved", fp="strict")
+    mapped = {r.region.name: [p.kind for p in r.done.parts] for r in done.regions}
+    assert mapped == {"doubled_1": ["kernel"], "halved_1": ["kernel"]}, done.left
+    said = assert_file_prints_the_same(tmp_path / "f.c", done, sanitized=True)
+    ran = [line.split(": ")[2] for line in said if "on the device" in line]
+    assert ran == ["doubled_1", "halved_1"] * 2, said

@@ -123,7 +123,7 @@ def test_the_drop_in_computes_what_the_function_did(tmp_path: Path) -> None:
 
 
 def test_the_drop_in_where_an_array_is_not_touched(tmp_path: Path) -> None:
-    """Only the first two kernels would run: the host does it."""
+    """Only the first two kernels run."""
     require_opencl()
     file = tmp_path / "user.c"
     file.write_text(PASSED_ON)
@@ -131,9 +131,7 @@ def test_the_drop_in_where_an_array_is_not_touched(tmp_path: Path) -> None:
     app = project_of(tmp_path, done, file).build(
         caller_of(done.start, arguments(done.start, {"n": 9, "m": 5}, 1))
     )
-    why = "c is not touched: there is nothing to offload"
-    text = f"loopxform: f.c:1: f: {why}; running the loops on the host\n"
-    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"), text)
+    assert_same(run_app(app, LOOPXFORM_VERBOSE="1"))
 
 
 @pytest.mark.oclgrind

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from loopxform.analysis.extent import Extent, explain
 from loopxform.analysis.key_checks import KeyCheck
 from loopxform.analysis.noted_ends import ENDS
 from loopxform.codegen import render, structs
@@ -247,12 +248,23 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
 
 def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
     """Where each kernel is launched once: the arrays that they are about have elements. Those that
-    may not be there are not asked."""
+    may not be there are not asked, nor those that are touched when others are not (in one of two
+    branches), where the kernels do that under the condition that the loops do it under."""
     there: dict[str, Expr] = {p.name: Const(1) for p in plan.start.objects if p.tests}
+    alike = len({b.when for b in plan.buffers}) == 1
     for b in plan.buffers if plan.is_list else ():
         when = None if b.when is None else simplify(substitute(b.when, there))
-        if when is not None and value_of(when) is None:
+        if when is None or value_of(when) is not None:
+            continue
+        if alike or not _is_touched_when(plan.function, b):
             yield wide(when, d), f"{b.param.name} is not touched: there is nothing to offload"
+
+
+def _is_touched_when(fn: Function, b: Buffer) -> bool:
+    """Whether a mapped program touches an array no sooner than the user's does: tiles are copied
+    as a whole, those that are fetched ahead also where no iteration follows."""
+    found = explain(fn, b.param.name)
+    return isinstance(found, Extent) and found.when == b.when
 
 
 def _given(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,5 @@
-"""Elements of arrays that decide how often loops run, and are the same all the while statements
-run: numbers to the function that stands for these.
+"""Elements of arrays that decide how often loops run, or are in subscripts (how long rows are),
+and are the same all the while statements run: numbers to the function that stands for these.
 
     for (i = 1; i < size[0] - 1; i++)         f_1(size[0], ...)
       a[i] = 0;                         ->      for (i = 1; i < size_0 - 1; i++) a[i] = 0;
@@ -77,7 +77,9 @@ class FixedElements:
         heads = {id(x): x for s in loops for part in (s.init, s.cond) for x in _all(part)}
         ends = {x.name for x in heads.values() if isinstance(x, c_ast.ID)}
         copied = {id(value) for x in inside if (value := _set_to(x, ends)) is not None}
-        wanted = {e.text: e for x, e in mentioned.items() if x in heads or x in copied}
+        rows = {id(y) for x in inside if isinstance(x, c_ast.ArrayRef) for y in _all(x.subscript)}
+        deciding = heads.keys() | copied | rows
+        wanted = {e.text: e for x, e in mentioned.items() if x in deciding}
         fixed = {text: f for text, e in wanted.items() if (f := self._fixed(e)) is not None}
         return {x: fixed[e.text] for x, e in mentioned.items() if e.text in fixed}
 

@@ -228,3 +228,15 @@ def test_the_loops_at_one_place() -> None:
         at = judge(f, at=v.path)
         assert at == tuple(x for x in every if all(a == b for a, b in zip(x.path, v.path)))
     assert [v.var for v in judge(f, at=(0, 1))] == ["t", "j"]
+
+
+def test_a_value_that_many_cases_choose_is_judged_in_seconds() -> None:
+    """Each case excludes those before it (m != 0, m != 1, ...): the ways to split the numbers
+    between them are as many as the cases, not two to their power."""
+    value = "a[i]"
+    for k in reversed(range(24)):
+        value = f"(a[i] + {k} if m == {k} else {value})"
+    f = fn("n, m, a[]", loop("i", 0, "n", s(f"a[i] = {value}")))
+    began = time.process_time()
+    assert answers(f) == [("i", "yes")]
+    assert time.process_time() - began < 4
