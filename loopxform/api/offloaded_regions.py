@@ -15,8 +15,8 @@ from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine
-from loopxform.api.regions import UNKNOWN_SIZE
-from loopxform.api.returning_loops import require_searched, searched
+from loopxform.api.regions import NOT_PARALLEL, UNKNOWN_SIZE
+from loopxform.api.returning_loops import NO_SEARCH, require_searched, searched
 from loopxform.api.scratch import with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
@@ -67,17 +67,18 @@ class Offloading:
 
     def region(self, part: Part, region: Region) -> OffloadedRegion:
         """What becomes of a region. Raises LoopxformError where it stays on the host."""
-        part = searched(self.original, part, region, self.limits)
         try:
             return self._copied(part, region)
         except LoopxformError as e:
-            allocated = with_allocated_extents(self.original, part, region)
-            if e.code != UNKNOWN_SIZE or allocated is part:
+            may_help = e.code in (UNKNOWN_SIZE, NOT_PARALLEL, NO_SEARCH)
+            allocated = may_help and with_allocated_extents(self.original, part, region)
+            if not allocated or allocated is part:
                 raise
         return self._copied(allocated, region)
 
     def _copied(self, part: Part, region: Region) -> OffloadedRegion:
         """What becomes of a region all of whose arrays the host can copy."""
+        part = searched(self.original, part, region, self.limits)
         known = copied_arrays(part.function)
         with told_why(known):
             return self._mapped(part, region, known)

@@ -78,3 +78,54 @@ def test_without_an_allocation_of_its_own_it_is_refused() -> None:
     text = FILE.replace("b = calloc(n, sizeof(double));", "b = a;")
     found = [e for _, e in lx.loads(text).offload(fp="strict").left if e.code == "LX040"]
     assert [e.loc.line for e in found if e.loc] == [33]
+
+
+SEARCHES = """\
+#include <stdio.h>
+#include <stdlib.h>
+
+static int find(int n, int key)
+{
+  int *c = malloc(n * sizeof *c);
+  if (!c)
+    return -2;
+  for (int i = 0; i < n; i++)
+    c[i] = i * 7 % 31;
+  for (int i = 0; i < n; i++)
+    if (c[i] == key) {
+      free(c);
+      return i;
+    }
+  int pos = -1;
+  for (int i = 0; i < n; i++)
+    if (c[i] > key) {
+      pos = i;
+      break;
+    }
+  int *s = calloc(8, sizeof(int));
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < n; i++)
+      s[k] += c[i] & 3;
+  printf("%d\\n", s[1]);
+  free(c);
+  free(s);
+  return pos;
+}
+
+int main(void)
+{
+  for (int n = 0; n < 40; n += 13)
+    printf("%d %d %d\\n", find(n, 3), find(n, 33), find(n, -1));
+  return 0;
+}
+"""
+
+
+@pytest.mark.opencl_sdk
+def test_searches_may_look_at_all_of_them(tmp_path: Path) -> None:
+    require_opencl()
+    (tmp_path / "find.c").write_text(SEARCHES)
+    done = lx.load(tmp_path / "find.c").offload(fp="strict")
+    assert [r.region.name for r in done.regions] == ["find_1", "find_2", "find_3", "find_4"]
+    said = assert_file_prints_the_same(tmp_path / "find.c", done, sanitized=False)
+    assert sum("find_2: on the device" in line for line in said) >= 9, said

@@ -45,7 +45,7 @@ def with_one_return(node: c_ast.FuncDef, fresh: Fresh) -> c_ast.FuncDef | None:
             return n
         return build.block([*_kept(n, result), _make.Goto(end, coord=n.coord)], n)
 
-    body = cast(c_ast.Compound, build.block(map(jump, items), body))
+    body = build.block(map(jump, items), body)
     body.block_items = [
         *([] if result is None else [build.local(result, returns, node.decl)]),
         *statements(body),
