@@ -9,17 +9,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from loopxform.analysis.inspector import Inspected
+from loopxform.api.allocated_extents import with_allocated_extents
 from loopxform.api.annotated import with_scops
 from loopxform.api.copied_arrays import checked_updates, copied_arrays, told_why
 from loopxform.api.loops_as_meant import with_loops_as_meant
 from loopxform.api.macro_checks import Configured, configured
 from loopxform.api.offload import OffloadedRoutine, offload_routine
-from loopxform.api.returning_loops import require_searched, searched
+from loopxform.api.regions import NOT_PARALLEL, UNKNOWN_SIZE
+from loopxform.api.returning_loops import NO_SEARCH, require_searched, searched
 from loopxform.api.scratch import with_scratch
 from loopxform.api.source import SourceFile, SourceRoutine
 from loopxform.api.unspread import unspread
 from loopxform.codegen import emit
 from loopxform.display import Shown
+from loopxform.errors import LoopxformError
 from loopxform.floating_point import FloatingPoint
 from loopxform.frontend.outline import Definition, Original, Part, Region
 from loopxform.ir.nodes import For, Function
@@ -64,6 +67,17 @@ class Offloading:
 
     def region(self, part: Part, region: Region) -> OffloadedRegion:
         """What becomes of a region. Raises LoopxformError where it stays on the host."""
+        try:
+            return self._copied(part, region)
+        except LoopxformError as e:
+            may_help = e.code in (UNKNOWN_SIZE, NOT_PARALLEL, NO_SEARCH)
+            allocated = may_help and with_allocated_extents(self.original, part, region)
+            if not allocated or allocated is part:
+                raise
+        return self._copied(allocated, region)
+
+    def _copied(self, part: Part, region: Region) -> OffloadedRegion:
+        """What becomes of a region all of whose arrays the host can copy."""
         part = searched(self.original, part, region, self.limits)
         known = copied_arrays(part.function)
         with told_why(known):

@@ -13,6 +13,9 @@ from loopxform.prepare.while_loops import whole_loops
 from loopxform.source import Loc
 from loopxform.targets.target import Limits
 
+NO_SEARCH = "LX253"
+"""Of a loop that returns: not all of its iterations may be asked."""
+
 
 def searched(original: Original, part: Part, region: Region, limits: Limits) -> Part:
     """A part; of a loop that returns with the extents that loops in front say. Raises as
@@ -35,12 +38,13 @@ def require_searched(fn: Function, limits: Limits) -> None:
     why = next(iter(found.left.values()), None)
     reason = _UNKNOWN if why is None else why.message.replace(f"with {HIT}", "with a hit in it")
     help = _HELP if why is None else why.remedy
-    raise UnsupportedC(f"a return leaves the loop: {reason}", loc=loc, code="LX253", help=help)
+    raise UnsupportedC(f"a return leaves the loop: {reason}", loc=loc, code=NO_SEARCH, help=help)
 
 
 def no_search(loc: Loc | None) -> LoopxformError:
     """Why a loop that returns cannot be read as a search."""
-    return UnsupportedC(f"a return leaves the loop: {_UNKNOWN}", loc=loc, code="LX253", help=_HELP)
+    reason = f"a return leaves the loop: {_UNKNOWN}"
+    return UnsupportedC(reason, loc=loc, code=NO_SEARCH, help=_HELP)
 
 
 def begin_of(r: Region, call: str, timed: str) -> tuple[str, ...]:

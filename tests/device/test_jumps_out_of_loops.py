@@ -1,4 +1,5 @@
-"""Jumps out of inner loops, to labels further down: the same as the C program."""
+"""Jumps out of inner loops, to labels further down, and functions that return from inside of loops:
+the same as the C program."""
 
 from __future__ import annotations
 
@@ -28,12 +29,34 @@ r[i] *= 2;
 skip: continue;""",
 }
 
+FUNCTIONS = """\
+static int first(int m, const int *x, int least)
+{
+  for (int j = 0; j < m; j++)
+    if (x[j] >= least)
+      return j;
+  return m - 1;
+}
+static int paired(int m, const int *x, int sum)
+{
+  if (sum == 3) return -1;
+  for (int j = 0; j < m; j++)
+    for (int k = j + 1; k < m; k++) {
+      if (x[j] < -90) return -j;
+      if (x[j] + x[k] == sum) return j * m + k;
+    }
+  return m * m;
+}
+"""
+CALLS = {"a search": "r[i] += a[i][first(m, a[i], 60)];", "of pairs": "r[i] -= paired(m, a[i], i);"}
+
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("name", [*BODIES, *CALLS])
 def test_as_the_c_program(name: str) -> None:
     head = "void f(int n, int m, const int a[n][m], int r[n])\n{\n  for (int i = 0; i < n; i++) {\n"
-    text = f"{head}{BODIES[name]}\n  }}\n}}\n"
+    body = BODIES[name] if name in BODIES else CALLS[name]
+    text = f"{FUNCTIONS if name in CALLS else ''}{head}{body}\n  }}\n}}\n"
     done = lx.loads(text)["f"].tile(limits="pocl")
     several = [{"n": n, "m": m} for n, m in ((1, 1), (70, 13), (5, 40))]
     assert_runs_agree(emit.kernel(done.derivation), CSource(text=text), several, 7)

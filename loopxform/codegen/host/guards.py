@@ -338,7 +338,7 @@ def _without_certain(x: Expr, d: Dialect) -> Expr:
 
 
 def _ends(e: Expr, d: Dialect) -> tuple[int, int] | None:
-    """The least and the greatest number of a variable of such a type, or a number."""
+    """The least and the greatest number of a variable of a narrow type, or a number."""
     if isinstance(e, Var):
         t = d.types.get(e.name)
         narrow = t is not None and not t.is_float and t.bytes < LLONG.bytes

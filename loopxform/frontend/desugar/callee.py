@@ -11,6 +11,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.definitions import as_inlined
 from loopxform.frontend.desugar.names import changed, declared, exposed
+from loopxform.frontend.desugar.one_return import returns_in_loops
 from loopxform.frontend.syntax.tree import clone, every, replace_children, statements
 from loopxform.ir import functions
 from loopxform.records import record
@@ -55,14 +56,17 @@ def enumerators(ast: c_ast.FileAST) -> frozenset[str]:
 
 
 def callee(
-    node: c_ast.FuncDef, defined: frozenset[str], numbers: frozenset[str], calm: frozenset[str]
+    node: c_ast.FuncDef,
+    one_return: c_ast.FuncDef,
+    defined: frozenset[str],
+    numbers: frozenset[str],
+    calm: frozenset[str],
 ) -> Callee | None:
-    """The function, where it may be inlined; one that says more as a call than as the loops in it
-    stays a call. `defined` are the functions of the file, `numbers` its enumerators, `calm` those
-    that only compute numbers from numbers (see `is_calm`)."""
-    node = as_inlined(node)
-    found = _callee(node)
-    if found is None or _is_better_called(node, defined, numbers, calm):
+    """The function, where it may be inlined, as `one_return` says it; one that says more as a call
+    than as the loops in it stays a call. `defined` are the functions of the file, `numbers` its
+    enumerators, `calm` those that only compute numbers from numbers (see `is_calm`)."""
+    found = _callee(as_inlined(one_return))
+    if found is None or _is_better_called(as_inlined(node), defined, numbers, calm):
         return None
     return found
 
@@ -158,7 +162,8 @@ def _is_better_called(
         return False
     if any(map(_reinterprets, inside)):
         return True
-    return any(map(_is_odd_loop, inside)) and is_pure(node, defined, calm)
+    odd = any(map(_is_odd_loop, inside)) or returns_in_loops(node)
+    return odd and is_pure(node, defined, calm)
 
 
 def _reinterprets(n: c_ast.Node) -> bool:

@@ -131,10 +131,9 @@ class _Inliner:
                 return [s]
 
     def _is_apart(self, s: c_ast.Assignment) -> bool:
-        """Whether the target of an assignment is the same before and after a call in its value."""
-        if isinstance(s.lvalue, c_ast.ID):
-            return s.lvalue.name in self.private
-        return s.op == "=" and self._keeps_value(s.lvalue, pointer=True)
+        """Whether the target of an assignment is the same before and after a call in its value.
+        What `+=` adds to is read behind the call (C11 6.5.16.2p3)."""
+        return isinstance(s.lvalue, c_ast.ID) or self._keeps_value(s.lvalue, pointer=True)
 
     # ------------------------------------------------------------ expressions
 

@@ -6,6 +6,7 @@
     if ((x = a[i]) > 0) S  ->  x = a[i]; if (x > 0) S
     i++, j--;              ->  i++; j--;
     out[(*n)++] = x;       ->  out[*n] = x; (*n)++;
+    return k++;            ->  return k;
 
 Only where the step happens for certain, and its variable belongs to the function and stands nowhere
 else in the statement: then nothing can tell when it happens. What a pointer of the function leads
@@ -99,8 +100,16 @@ class _Stepping:
                 return self._split(s)
             case c_ast.Decl(init=init) if init is not None and not s.storage:
                 return self._split(s)
+            case c_ast.Return() if s.expr is not None:
+                return self._returned(s)
             case _:
                 return [s]
+
+    def _returned(self, s: c_ast.Return) -> list[c_ast.Node]:
+        """A return. What it steps behind its value are variables that end there."""
+        found = [n for n in certain(s) if self._is_free(n, s)]
+        replace_children(s, lambda n: _without(n, found))
+        return [*(n for n in found if n.op in ("++", "--")), s]
 
     def _split(self, s: c_ast.Node) -> list[c_ast.Node]:
         steps = [n for n in certain(s) if n is not s]

@@ -29,6 +29,7 @@ from loopxform.frontend.desugar.inline import FileNames, inline
 from loopxform.frontend.desugar.jumps import LOOPS
 from loopxform.frontend.desugar.literals import without_literals
 from loopxform.frontend.desugar.names import Fresh
+from loopxform.frontend.desugar.one_return import returns_in_loops, with_one_return
 from loopxform.frontend.desugar.pointer_induction import without_moves
 from loopxform.frontend.desugar.stepping import without_steps
 from loopxform.frontend.desugar.structured import structure
@@ -230,6 +231,7 @@ def _plainer(
     pointers = frozenset(n.name for n in declared if isinstance(n.type, c_ast.PtrDecl))
     fresh = {id(n): Fresh() for n in functions}
     defined, types = frozenset(scope.own), FileTypes(ast)
+    inlined: dict[int, c_ast.FuncDef] = {}
     with _pass():
         for left, node in _counted(functions):
             # Where a function is nested too deeply, lowering says so.
@@ -243,6 +245,11 @@ def _plainer(
                 with_arrays(node, pointers, fresh[id(node)])
                 without_steps(node)
                 with_fixed_steps(node)
+                if returns_in_loops(node):
+                    one = with_one_return(node, fresh[id(node)])
+                    if one is not None:
+                        structure(one, names, fresh[id(node)], strides=scope.only_judged)
+                        inlined[id(node)] = one
                 structure(node, names, fresh[id(node)], strides=scope.only_judged)
     known, calm = dict[str, Callee](), set[str]()
     with budget.whatever_is_left():
@@ -251,7 +258,8 @@ def _plainer(
     with _pass():
         for left, node in _counted(functions):
             with _apart(node, left, places, broken):
-                found = callee(node, defined, numbers, frozenset(calm))
+                one = inlined.get(id(node), node)
+                found = callee(node, one, defined, numbers, frozenset(calm))
                 if found is not None and found.name not in broken:
                     known[found.name] = found
                 if is_calm(node, defined, numbers, frozenset(calm)):

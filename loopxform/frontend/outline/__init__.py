@@ -1,5 +1,6 @@
 """Parts of functions as functions of their own, and the places of statements in the user's text."""
 
+from loopxform.frontend.outline.allocations import allocated_sizes
 from loopxform.frontend.outline.blocks import Block, Item
 from loopxform.frontend.outline.data_texts import DataText
 from loopxform.frontend.outline.loops import Loop
@@ -19,6 +20,7 @@ __all__ = [
     "Original",
     "Part",
     "Region",
+    "allocated_sizes",
     "loops_in_front",
     "marks_scop",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,16 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def compare(text: str, *calls: Mapping[str, Any], only: str = "") -> tuple[int, list[str]]:
+def compare(
+    text: str,
+    *calls: Mapping[str, Any],
+    only: str = "",
+    read: Callable[[Function], Function] = lambda fn: fn,
+) -> tuple[int, list[str]]:
     """How many functions of `text` are modelled (each does what the compiler makes of it), and
     why the others are not. Each of `calls` gives every parameter and global its value. Functions
-    whose names do not start with `only` are left out."""
-    functions = [f for f in parsed(text).unit.functions if f.name.startswith(only)]
+    whose names do not start with `only` are left out, the others are `read` first."""
+    functions = [read(f) for f in parsed(text).unit.functions if f.name.startswith(only)]
     library = Library(CSource(text=text), functions)
     compared, reasons = 0, []
     for fn in functions:

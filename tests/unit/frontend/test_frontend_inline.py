@@ -14,6 +14,7 @@ from loopxform.analysis.verdict import judge
 from loopxform.codegen.c import program
 from loopxform.ir.nodes import Function
 from loopxform.ir.printer import listing
+from loopxform.prepare.while_loops import whole_loops
 from loopxform.verify.cref import CSource, Library
 
 FUNCTIONS = """
@@ -34,6 +35,9 @@ static int odd(int n);
 static int even(int n) { return n == 0 ? 1 : odd(n - 1); }
 static int odd(int n) { return n == 0 ? 0 : even(n - 1); }
 static int first(const int *x, int n) { for (int i = 0; i < n; i++) if (x[i]) return i; return n; }
+static int any(const int *x, int n, int k) { switch (k) { case 1: for (int i = 0; i < n; i++) if (x[i]) return i; } return n; }
+static int passed(int n) { int r = n; return r++; }
+static int before(int n) { return --n; }
 static int count(void) { static int c; return c++; }
 static int skip(int n) { if (n > 2) n = 2; return n; }
 static real lookup(int i) { return table[i & 3]; }
@@ -91,6 +95,10 @@ MEANS = [
      "p.x = 1; p.y = b[i]; a[i] = p.x*p.x + p.y*p.y;"),
     ("pair p = {1, b[i]}; pair q = twice(p); a[i] = q.x;",
      "p.x = 1; p.x_2 = p.x; p.x_2 *= 2; twice_value.x = p.x_2; q.x = twice_value.x; a[i] = q.x;"),
+    ("g += tick();", "g += 1; tick_value = g; g += tick_value;"),
+    ("x[i] -= 2*tick();", "g += 1; tick_value = g; x[i] -= 2*tick_value;"),
+    ("x[i] = passed(i);", "x[i] = i;"),
+    ("x[i] = before(i);", "n_2 = i; n_2 -= 1; before_value = n_2; x[i] = before_value;"),
     ("float table = 1; a[i] = lookup(i) + table;", "table_2 = 1; a[i] = table[i&3] + table_2;"),
 ]  # fmt: skip
 
@@ -109,12 +117,11 @@ UNKNOWN = [
     "x[i] = seen(i);",
     "x[i] = fact(i);",
     "x[i] = even(i);",
-    "x[i] = first(x, n);",
     "x[i] = count();",
+    "x[i] = any(x, n, i);",
     # Whether x is read before or after the call is not said by C.
     "a[i] = a[g] + tick();",
     "x[g] = tick();",
-    "g += tick();",
     "x[i] = tick() + tick();",
     "x[i] = tick() + g;",
     "x[i] = tick() * (a[0] > 1);",
@@ -217,6 +224,37 @@ def test_random_calls_mean_the_same(count: int) -> None:
     calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1], "g": n} for n in (1, 4)]
     compared, reasons = compare(source, *calls, only="f")
     assert compared >= count * 0.28, reasons
+
+
+class Returning(Generator):
+    """Statements that return from wherever they are."""
+
+    def statement(self, depth: int, *, loop: bool, case: bool = False) -> str:
+        if self.rng.random() > 0.12:
+            return super().statement(depth, loop=loop, case=case)
+        return f"if ({self.condition()}) return (x + {self.rng.choice(self.names)}) & 63;"
+
+
+def searching(seed: int) -> str:
+    """A function that calls one which returns from inside of loops."""
+    g = Returning(seed)
+    body = " ".join([g.loop(2), *(g.statement(2, loop=False) for _ in range(2)), g.loop(1)])
+    call = g.rng.choice(
+        ["x += s{0}(i, a, x);", "a[s{0}(x & 3, b, i) & 7] ^= i;", "s{0}(i, a + 1, i);",
+         "if (s{0}(2, b, x) > i) a[i] += s{0}(i, a, 1);", "b[i] -= 3 * s{0}(i, b, x) + i;"]
+    )  # fmt: skip
+    searched = f"static int s{seed}(int n, int *a, int x) {{ {body} return x & 7; }}"
+    loop = f"for (int i = 0; i < n; i++) {{ {call.format(seed)} }}"
+    return f"{searched}\nint f{seed}(int n, int *a, int *b, int x) {{ {loop} return x; }}"
+
+
+@needs_compiler
+@pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_functions_that_return_from_inside_of_loops(count: int) -> None:
+    calls = [{"n": n, "x": 3, "a": np.arange(40), "b": np.arange(40)[::-1]} for n in (1, 4)]
+    source = "\n".join(map(searching, range(count)))
+    compared, reasons = compare(source, *calls, only="f", read=whole_loops)
+    assert compared >= count * 0.3, reasons
 
 
 @needs_compiler

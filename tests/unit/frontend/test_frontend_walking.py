@@ -176,7 +176,11 @@ int fact(int n) { return n < 2 ? 1 : n * fact(n - 1); }
 int odd(int n);
 int even(int n) { return n == 0 ? 1 : odd(n - 1); }
 int odd(int n) { return n == 0 ? 0 : even(n - 1); }
-int find(double *x, int n) { for (int i = 0; i < n; i++) if (x[i] > 1) return i; return n; }
+int find(double *x, int n)
+{
+  for (int i = 0; i < n; i++) switch (i) { case 1: if (x[i] > 1) return i; case 2: n--; }
+  return n;
+}
 int count(void) { static int c; return c++; }
 """
     functions = parsed(f"{head} void f({P}) {{ {statements} }}").unit.functions
