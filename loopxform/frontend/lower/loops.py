@@ -126,15 +126,16 @@ class Headers:
         return End(hi, op, shift, bound, said, None if alone or said != "!=" else lo)
 
     def _nearest(self, e: Expr, op: str) -> Expr:
-        """The least (or greatest) of two signed numbers says so, and a choice between numbers is
-        the one that C takes."""
+        """The least (or greatest) of two signed numbers, or of two of one type, says so, and a
+        choice between numbers is the one that C takes."""
         if isinstance(e, Select) and self.x.type_of(e) == INT and (value := fold(e)) is not None:
             return Const(value, origin=e.origin)
         match e:
             case Select(Bin("<" | "<=" | ">" | ">=" as compare, left, right), then, orelse):
                 pair = (left, right) if (compare in ("<", "<=")) == (op == "min") else (right, left)
-                signed = not any(self.x.type_of(x).is_unsigned for x in pair)
-                if signed and pair == (then, orelse):
+                types = {self.x.type_of(x) for x in pair}
+                plain = len(types) == 1 or not any(t.is_unsigned for t in types)
+                if plain and pair == (then, orelse):
                     nearest = (self._nearest(x, op) for x in pair)
                     return Bin(op, *nearest, origin=e.origin)
         return e
