@@ -41,9 +41,9 @@ def _step_once(loop: Any, name: str, scope: Scope) -> None:
     """Does so with one of them, where it steps it by constants, and nothing else may change it."""
     items = statements(loop.stmt)
     steps = {n: _amount(s) for n, s in enumerate(items) if stepped(s) == name}
-    next = getattr(loop, "next", None)
+    next: c_ast.Node | None = getattr(loop, "next", None)
     in_header = next is not None and stepped(next) == name
-    last = _amount(next) if in_header else 0
+    last = _amount(next) if next is not None and in_header else 0
     behind = items[min(steps) + 1 :] if steps else []
     if None in steps.values() or last is None or not (behind or in_header):
         return
