@@ -163,6 +163,11 @@ def test_conditions_on_sums_and_multiples_of_the_variable() -> None:
 def test_the_nearest_of_unsigned_bounds() -> None:
     source = """
     void f(unsigned n, unsigned m, int *a) { for (unsigned i = 0; i < n && m > i; i++) a[i] += 1; }
+    void g(unsigned n, unsigned m, int *a) {
+      for (unsigned i = 0; i < (n < m ? n : m); i++) a[i] += 2;
+      for (unsigned i = m > 9 ? 9 : m; i > (n > 3 ? n : 3); i--) a[i] += 3; }
+    void h(unsigned n, unsigned m, int *a) { for (unsigned k = 0; k < n; k += 4)
+      for (unsigned i = k; i < (k + 4 < n ? k + 4 : n); i++) a[i & 15] += m; }
     """
     numbers = [(n, m) for n in (0, 3, 12) for m in (0, 5, 4_000_000_000)]
     assert_same(source, *({"n": n, "m": m, "a": np.zeros(16)} for n, m in numbers))
