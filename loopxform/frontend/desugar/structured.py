@@ -16,7 +16,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
-from loopxform.frontend.desugar.countdown import counted_down
+from loopxform.frontend.desugar.countdown import counted_down, wrapped_down
 from loopxform.frontend.desugar.counted import (
     compared,
     do_from_saved_start,
@@ -164,6 +164,7 @@ class _Structure:
             stepped_once(s, self.scope)
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]
+            made = wrapped_down(s, self.scope) if made is None else made
             made = stepped_in_condition(s, out, self.scope) if made is None else made
             made = do_from_saved_start(s, self.scope) if made is None else made
             made = flagged(s, self.scope) if made is None else made
