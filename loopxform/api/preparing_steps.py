@@ -2,6 +2,7 @@
 
     for (i...) { a[i] *= c[i]; b[i] += a[i + 1]; }     node-split a i
     for (i...) { a[i + 1] = b[i]; d[i] = a[i]; }       distribute i reordered
+    for (i...) if (c) b[i + 1] = a[i]; else a[i] = b[i];   distribute-branches i
     for (i...) { k++; a[k] = b[i]; }                   substitute k i
     for (i...) a[i] = a[m - i] + b[i];                 split i m/2+1, node-split a i
 
@@ -31,7 +32,16 @@ from loopxform.ir.nodes import Bin, Const, Expr, For, Function, Load, Opaque, Va
 from loopxform.ir.printer import expr_text
 from loopxform.ir.visit import Path, at, declared, loads, loops, names, stmt_exprs, walk, writes
 from loopxform.source import Loc
-from loopxform.transforms import Derivation, Distribute, Expand, NodeSplit, Split, Step, Substitute
+from loopxform.transforms import (
+    Derivation,
+    Distribute,
+    DistributeBranches,
+    Expand,
+    NodeSplit,
+    Split,
+    Step,
+    Substitute,
+)
 from loopxform.transforms.restructure.distribute import REORDERED
 
 SHARE = 1 / 8
@@ -156,6 +166,10 @@ def _statements_apart(_: Function, __: LoopVerdict, loop: str) -> Iterator[tuple
     yield (Distribute((loop,), reordered=REORDERED),)
 
 
+def _branches_apart(_: Function, __: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
+    yield (DistributeBranches(loop),)
+
+
 def _expanded(fn: Function, v: LoopVerdict, loop: str) -> Iterator[tuple[Step, ...]]:
     """Statements that scalars of an iteration hold together."""
     own = declared(fn.body)
@@ -182,6 +196,7 @@ STAGES: tuple[Stage, ...] = (
     _closed_forms,
     _old_values,
     _statements_apart,
+    _branches_apart,
     _expanded,
     _own_arrays,
     _crossings,

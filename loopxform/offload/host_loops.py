@@ -44,7 +44,7 @@ from loopxform.offload.right_looking import (
 )
 from loopxform.offload.row_starts import apart_by_starts
 from loopxform.offload.scans import in_scans
-from loopxform.offload.statements_apart import by_statements
+from loopxform.offload.statements_apart import by_branches, by_statements
 from loopxform.offload.wavefront import wave_fronts
 from loopxform.prepare.integral_images import rows_then_columns
 from loopxform.prepare.last_stores import last_stored
@@ -107,6 +107,7 @@ def _changed(program: Program, path: Path, s: For) -> bool:
         return False
     split = not s.parallel and (
         _split(program, s)
+        or by_branches(program, s, _parallel, _more)
         or own_arrays(program, s)
         or _sums_of_rows(program, s)
         or _in_statements(program, s)

@@ -8,8 +8,9 @@
            for i: for j: for k < i: c[k][j] += b[i][j] * a[i][k]
 
 Inner loops of several statements are distributed first, and scalars get an element for each
-iteration. (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", sections 2.4.4 and
-5.3: distribution with expanded scalars.)
+iteration. The two branches that a loop consists of get loops of their own, too. (Allen and Kennedy,
+"Optimizing Compilers for Modern Architectures", sections 2.4.4 and 5.3: distribution with expanded
+scalars.)
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from loopxform.offload.array_expansion import expanded, lacks_room
 from loopxform.offload.program_state import Program
 from loopxform.prepare.perfect_nest import told_apart
 from loopxform.recipes.deriving import Work
-from loopxform.transforms import Derivation, Distribute
+from loopxform.transforms import Derivation, Distribute, DistributeBranches
 from loopxform.transforms.restructure.distribute import REORDERED
 
 
@@ -54,6 +55,25 @@ def by_statements(program: Program, s: For, is_parallel: Callable[[Derivation, s
         if x.loop.var not in others and len(x.path) == len(path)
     ]
     if not all(is_parallel(after, v) for v in outermost):
+        return False
+    program.derivation = after
+    return True
+
+
+def by_branches(
+    program: Program,
+    s: For,
+    is_parallel: Callable[[Program, For], bool],
+    has_more: Callable[[Program, Derivation], bool],
+) -> bool:
+    """Gives the two branches that a loop consists of loops of their own, where that makes loops
+    parallel; False where it does not."""
+    step = DistributeBranches(s.var)
+    if is_parallel(program, s) or step.check(program.fn):
+        return False
+    titled = program.derivation.titled(f"The branches of {s.var} in loops of their own")
+    after = told_apart(titled.then(step))
+    if not has_more(program, after):
         return False
     program.derivation = after
     return True

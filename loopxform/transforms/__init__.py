@@ -59,6 +59,7 @@ from loopxform.transforms.restructure.coalesce import Coalesce
 from loopxform.transforms.restructure.copy_parameter import CopyParameter
 from loopxform.transforms.restructure.defer_update import DeferUpdate
 from loopxform.transforms.restructure.distribute import Distribute
+from loopxform.transforms.restructure.distribute_branches import DistributeBranches
 from loopxform.transforms.restructure.distribute_guard import DistributeGuard
 from loopxform.transforms.restructure.exit_flag import ExitFlag
 from loopxform.transforms.restructure.final_value import FinalValue
@@ -162,6 +163,7 @@ STEPS: dict[str, type[Step]] = {
         ReorderNests,
         OnlineSoftmax,
         Distribute,
+        DistributeBranches,
         DistributeGuard,
         NameCondition,
         DeferUpdate,
@@ -278,6 +280,7 @@ __all__ = [
     "Derivation",
     "Dispatch",
     "Distribute",
+    "DistributeBranches",
     "DistributeGuard",
     "ExitFlag",
     "Expand",

@@ -65,9 +65,12 @@ class Derivation(Shown):
     @property
     def restored(self) -> Function:
         """The program as its loops are read: that of `start` behind first steps that only undo what
-        was done by hand."""
+        was done by hand. Such steps rely on what is assumed, so where that does not hold, the
+        program is the one as it was written."""
         restoring = takewhile(lambda r: r.step.restores, self.records)
-        return next((r.result for r in reversed([*restoring])), self.start)
+        found = next((r.result for r in reversed([*restoring])), None)
+        written = self.start.as_written or self.start
+        return self.start if found is None else replace(found, as_written=written)
 
     @property
     def keeps_order(self) -> bool:

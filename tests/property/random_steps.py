@@ -60,7 +60,8 @@ OTHERS = frozenset([
     "register-pipeline", "specialise", "copy-parameter", "swizzle-groups", "convert-on-copy",
     "store-vectors", "pack-operands", "coalesce", "unstripmine", "reroll", "unsplit", "unfold",
     "atomic-updates", "privatise-updates", "widen-updates", "buffer-box",
-    "turn-accesses", "online-softmax", "flatten", "track-extremum", "signed-counters",
+    "turn-accesses", "distribute-branches", "online-softmax", "flatten", "track-extremum",
+    "signed-counters",
 ])
 # fmt: on
 """Drawn where programs have a use for them: `restructured`, `kernel_steps`, `test_random_updates`,

@@ -16,6 +16,7 @@ from loopxform.transforms import (
     BoundingBox,
     Coalesce,
     CopyParameter,
+    DistributeBranches,
     DistributeGuard,
     ExitFlag,
     FinalValue,
@@ -62,6 +63,9 @@ BLOCKS: dict[str, str] = {
     " for (int j = @{0|i|i + 1}; j < @{n|i + 1|n - i|i + 3|r[i]}; j++) L[i][j] @{=|+=} b[j];",
     "guard": "for (int i = 0; i < n; i++) if (@{b[i] > 0|i < m|r[i] > 1}) {"
     " float s = b[i]; for (int j = 0; j < @{m|m|r[i]}; j++) s += b[j]; a[i] = s; @{|b[i] = 0;} }",
+    "branches": "for (int i = @{1|1|0}; i < n; i++) if (@{b[i] > 0|r[i] > 1|i < m|a[m] > 0})"
+    " { @{a[i + 1]|a[i]|L[i][0]} @{=|+=} @{t|L[i][1]|a[i]}; }"
+    " else @{L[i][1]|a[i]|b[i + 2]} @{=|+=} @{L[i][0]|a[i]|b[0]} * 2;",
     "counter": "for (k = @{0|1|m}; k @{<|<=} @{n|n - m|4}; k++) a[k] @{=|+=} 2; b[@{0|k}] = k;",
     "branch": "if (@{t > 0|n > m|a[0] > 1}) {"
     " b[0] = t; for (int i = 0; i < n; i++) @{a|b}[i] = t; }"
@@ -125,6 +129,8 @@ def step(fn: Function, rng: random.Random) -> Step:
         lambda: BoundingBox(loop, over),
         lambda: Rename(loop, rng.choice(["q", "p", "i", "n"])),
         lambda: DistributeGuard(loop),
+        lambda: DistributeBranches(loop),
+        lambda: DistributeBranches(loop),
         lambda: FinalValue(loop, ""),
         lambda: FinalValue(loop, ""),
         lambda: DistributeGuard(place),

@@ -49,8 +49,9 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
     pairs = guards.unrestricted(guards.meeting(plain)) if reordered else ()
     sizes = tuple(_sizes(plain, pairs))
     conditions = (*guards.conditions(plain, structs.plain(fn, new)), *guards.given(plain))
-    if start == fn or not (conditions or pairs):
-        return program.file_text(fn, as_written=start == fn)
+    untouched = start == fn and start.as_written == fn.as_written
+    if untouched or not (conditions or pairs):
+        return program.file_text(fn, as_written=untouched)
     d = Dialect("c", symbols(plain), ahead=True)
     as_written = fresh(start, f"{fn.name}_as_written")
     transformed = fresh(start, f"{fn.name}_transformed")

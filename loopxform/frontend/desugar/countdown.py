@@ -2,6 +2,7 @@
 
     i = n; while (i-- > 0) S        ->  for (i = n - 1; i >= 0; i--) S
     for (size_t i = n; i-- > 0;) S  ->  for (long c = (long)n - 1; c >= 0; c--) S
+    for (size_t i = n - 1; i < n; i--) S, i != (size_t)-1  ->  the same
 
 The second form, where S has (size_t)c for i, is for unsigned variables, which would never be below
 0; where the variable lives on, it is set to what it has wrapped around to.
@@ -53,6 +54,62 @@ def counted_down(s: c_ast.Node, before: list[c_ast.Node], scope: Scope) -> list[
         return None
     assert known is not None
     return _unsigned(s, name, start, known, own=own, scope=scope)
+
+
+def wrapped_down(s: c_ast.Node, scope: Scope) -> list[c_ast.Node] | None:
+    """The statements that a loop of an unsigned number becomes that ends once it has wrapped around
+    below 0."""
+    found = _wrapping(s) if isinstance(s, c_ast.For) else None
+    if found is None:
+        return None
+    name, bound, type = found
+    known, other = scope.types.get(name), scope.types.get(bound)
+    if known is None or other is None or not {name, bound} <= scope.private:
+        return None
+    words = _words(known.type)
+    if kind(known) != "unsigned" or not words == _words(other.type) == _words(type or known.type):
+        return None
+    body, (_, own) = cast(Any, s).stmt, own_start(s, name)
+    jumps = any(isinstance(x, c_ast.Return | c_ast.Goto | c_ast.Label) for x in every(body))
+    if {name, bound} & (changed(body) | declared(body)) or jumps or _LEAVE.held(body):
+        return None
+    return _unsigned(s, name, build.name(bound, s), known, own=own, scope=scope)
+
+
+def _words(declared: c_ast.Node) -> list[str] | None:
+    """The type of a number, as its declaration says it."""
+    t = declared.type if isinstance(declared, c_ast.TypeDecl) else None
+    return t.names if isinstance(t, c_ast.IdentifierType) else None
+
+
+def _wrapping(s: c_ast.For) -> tuple[str, str, c_ast.Node | None] | None:
+    """The counter of `i = n - 1; i < n; i--`, or `i != (size_t)-1`, n, and the type of that 1."""
+    match s.next:
+        case c_ast.UnaryOp(op="--" | "p--", expr=c_ast.ID(name=name)):
+            first, _ = own_start(s, name)
+        case _:
+            return None
+    match first and first.rvalue:
+        case c_ast.BinaryOp(op="-", left=c_ast.ID(name=bound), right=c_ast.Constant(value="1")):
+            pass
+        case _:
+            return None
+    match s.cond:
+        case c_ast.BinaryOp(op="<", left=c_ast.ID(name=left), right=c_ast.ID(name=right)) if (
+            left == name and right == bound
+        ):
+            return name, bound, None
+        case c_ast.BinaryOp(op="!=", left=c_ast.ID(name=left), right=end) if left == name:
+            type = end.to_type.type if isinstance(end, c_ast.Cast) else None
+            minus = end if type is None else end.expr
+            return (name, bound, type) if _is_minus_one(minus) else None
+        case _:
+            return None
+
+
+def _is_minus_one(n: c_ast.Node) -> bool:
+    minus = isinstance(n, c_ast.UnaryOp) and n.op == "-"
+    return minus and getattr(cast(Any, n).expr, "value", "") == "1"
 
 
 def _countdown(cond: c_ast.Node | None) -> tuple[str, str] | None:

@@ -94,12 +94,12 @@ def stepped_at_the_start(s: c_ast.Node, scope: Scope) -> c_ast.Node | None:
     elif sign != "signed":
         return None
     rest = items[1:]
-    if any(name in changed(x) | declared(x) or _measures(x, name) for x in rest):
+    if any(name in changed(x) | declared(x) or measures(x, name) for x in rest):
         return None
-    if name in scope.outside and _leaves(rest):
+    if name in scope.outside and leaves(rest):
         return None
     by, one = "-" if down else "+", build.number(1, s)
-    body = [_Instead(name, build.binary(by, build.name(name, s), one)).visit(x) for x in rest]
+    body = [Instead(name, build.binary(by, build.name(name, s), one)).visit(x) for x in rest]
     return _for(
         s, getattr(s, "init", None), cond, build.step(by * 2, name, s), build.block(body, s)
     )
@@ -155,7 +155,7 @@ def _is_step(s: c_ast.Node, name: str, *, down: bool) -> bool:
             return False
 
 
-def _measures(node: c_ast.Node, name: str) -> bool:
+def measures(node: c_ast.Node, name: str) -> bool:
     """Whether the type of a variable matters: `sizeof i`."""
     return any(
         isinstance(x, c_ast.UnaryOp) and x.op == "sizeof" and name in mentioned(x)
@@ -163,13 +163,13 @@ def _measures(node: c_ast.Node, name: str) -> bool:
     )
 
 
-def _leaves(items: Sequence[c_ast.Node]) -> bool:
+def leaves(items: Sequence[c_ast.Node]) -> bool:
     """Whether statements may leave the loop they are the body of, its counter on its way."""
     odd = (c_ast.Goto, c_ast.Label)
     return any(_LEAVE.held(s) or any(isinstance(x, odd) for x in every(s)) for s in items)
 
 
-class _Instead:
+class Instead:
     """Puts an expression in the place of a variable."""
 
     def __init__(self, name: str, value: c_ast.Node) -> None:

@@ -16,7 +16,7 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.desugar.asking import flagged
 from loopxform.frontend.desugar.commas import apart
-from loopxform.frontend.desugar.countdown import counted_down
+from loopxform.frontend.desugar.countdown import counted_down, wrapped_down
 from loopxform.frontend.desugar.counted import (
     compared,
     do_from_saved_start,
@@ -29,6 +29,7 @@ from loopxform.frontend.desugar.jumps import LOOPS, Jump, Stuck, guarded
 from loopxform.frontend.desugar.kinds import alike
 from loopxform.frontend.desugar.leaving_loops import out_of_loops
 from loopxform.frontend.desugar.names import Fresh, changed, declared, governed, mentioned
+from loopxform.frontend.desugar.several_steps import stepped_once
 from loopxform.frontend.desugar.starts import Scope
 from loopxform.frontend.desugar.strides import counted_strides
 from loopxform.frontend.desugar.switches import chain
@@ -160,8 +161,10 @@ class _Structure:
         for s in items:
             with_early_exits(s, self.scope)
             s = stepped_at_the_start(s, self.scope) or s
+            stepped_once(s, self.scope)
             loop = from_start(s, out, self.scope)
             made = counted_down(s, out, self.scope) if loop is None else [loop]
+            made = wrapped_down(s, self.scope) if made is None else made
             made = stepped_in_condition(s, out, self.scope) if made is None else made
             made = do_from_saved_start(s, self.scope) if made is None else made
             made = flagged(s, self.scope) if made is None else made

@@ -127,15 +127,16 @@ class Headers:
         return End(hi, op, shift, bound, said, None if alone or said != "!=" else lo)
 
     def _nearest(self, e: Expr, op: str) -> Expr:
-        """The least (or greatest) of two signed numbers says so, and a choice between numbers is
-        the one that C takes."""
+        """The least (or greatest) of two signed numbers, or of two of one type, says so, and a
+        choice between numbers is the one that C takes."""
         if isinstance(e, Select) and self.x.type_of(e) == INT and (value := fold(e)) is not None:
             return Const(value, origin=e.origin)
         match e:
             case Select(Bin("<" | "<=" | ">" | ">=" as compare, left, right), then, orelse):
                 pair = (left, right) if (compare in ("<", "<=")) == (op == "min") else (right, left)
-                signed = not any(self.x.type_of(x).is_unsigned for x in pair)
-                if signed and pair == (then, orelse):
+                types = {self.x.type_of(x) for x in pair}
+                plain = len(types) == 1 or not any(t.is_unsigned for t in types)
+                if plain and pair == (then, orelse):
                     nearest = (self._nearest(x, op) for x in pair)
                     return Bin(op, *nearest, origin=e.origin)
         return e
@@ -226,7 +227,8 @@ class Headers:
                     return op, bound, shift
                 alone = self._alone(side, bound, op, symbol)
                 if alone is not None:
-                    return op, alone, 0
+                    subtracted = side.op == "-" and self._is(side.right, symbol)
+                    return _MIRROR[op] if subtracted else op, alone, 0
         if cond is None:
             raise refused(node, "the loop has no condition", _FORM)
         sides = (cond.left, cond.right) if isinstance(cond, c_ast.BinaryOp) else ()
@@ -240,15 +242,15 @@ class Headers:
     def _alone(
         self, side: c_ast.Node, bound: c_ast.Node, op: str, symbol: Symbol
     ) -> c_ast.Node | None:
-        """The bound of `var` where that of `var + e` or of `var * c` is stated, in ints: wider
-        numbers for the difference, and the quotient that is rounded up."""
+        """The bound of `var` where that of `var + e`, `e - var` or `var * c` is stated, in ints:
+        wider numbers for the difference, and the quotient that is rounded up."""
         if not isinstance(side, c_ast.BinaryOp) or side.op not in ("+", "-", "*"):
             return None
         if symbol.type.base != INT or any(rank_left(n, self.table.of) for n in (side, bound)):
             return None
         if self._is(side.left, symbol):
             other = side.right
-        elif side.op != "-" and self._is(side.right, symbol):
+        elif self._is(side.right, symbol):
             other = side.left
         else:
             return None
@@ -256,8 +258,9 @@ class Headers:
         if not ints or symbol in self._symbols(other):
             return None
         if side.op != "*":
-            wide = build.cast_to(build.integer(bound, "long long"), bound)
-            return build.binary("-" if side.op == "+" else "+", wide, other)
+            ends = (other, bound) if side.op == "-" and other is side.left else (bound, other)
+            wide = build.cast_to(build.integer(bound, "long long"), ends[0])
+            return build.binary("+" if side.op == "-" and ends[0] is bound else "-", wide, ends[1])
         factor = value_of(self.x.lower(other))
         if factor is None or factor < 2 or op not in ("<", ">="):
             return None

@@ -251,3 +251,22 @@ def test_loops_that_count_down_end_in_the_range_of_int() -> None:
     (found,) = guards.conditions(start.function, tiles)
     least = -(2**31)
     assert [evaluate(found.expr, {"n": least + k}) for k in (17, 16, 2**32 - 1)] == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("loops", "undone"),
+    [
+        (
+            "for (unsigned ii = 0; ii + 50 < u; ii += 32)"
+            " for (unsigned i = ii; i < ii + 32; i++) a[i] += 1;",
+            "unstripmine ii i",
+        ),
+        ("for (unsigned i = 0; i + 50 < u; i += 2) { a[i] += 1; a[i + 1] += 1; }", "reroll i"),
+    ],
+)
+def test_loops_that_were_done_by_hand(tmp_path: Path, loops: str, undone: str) -> None:
+    """Where what their undoing assumes does not hold, the loops of the user's text run."""
+    text = f"void f(unsigned u, float *a) {{ {loops} }}"
+    pair = Pair(tmp_path, text, written(text, undone))
+    for u in (0, 3, 49, 51, 52, 82, 83, 200):
+        pair.same(numbers(), ctypes.c_uint(u), At(0))

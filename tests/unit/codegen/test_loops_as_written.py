@@ -46,3 +46,34 @@ def test_a_loop_that_is_left_early() -> None:
     own, transformed = written.split("f_as_written")[1].split("f_transformed")[:2]
     assert "more && i_2 <= n; i_2++" in own
     assert "more && i_2 < n + 1; i_2++" in transformed
+
+
+NAMES = {"stem": "f", "origin": "f.c", "version": "0"}
+BY_HAND = {
+    "unrolled": (
+        ("unsigned int i = 0; i + 50 < u; i += 2",),
+        "{ a[i] = b[i]; a[i + 1] = b[i + 1]; }",
+        "reroll i",
+    ),
+    "blocked": (
+        ("unsigned int ii = 0; ii + 50 < u; ii += 32", "unsigned int i = ii; i < ii + 32; i++"),
+        "a[i] = b[i];",
+        "unstripmine ii i",
+    ),
+    "two_ends": (
+        ("unsigned int ii = 0; ii < u; ii += 32", "unsigned int i = ii; i < ii + 32 && i < u; i++"),
+        "a[i] = b[i];",
+        "unstripmine ii i",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_what_was_done_by_hand(name: str) -> None:
+    """It is undone where the assumptions hold; elsewhere the loops are those of the text."""
+    headers, body, undone = BY_HAND[name]
+    loops = " ".join(f"for ({x})" for x in headers)
+    fn = lx.loads(f"void f({PARAMS}) {{ {loops} {body} }}")["f"]
+    for written in (emit.openmp(fn.apply(undone), **NAMES), fn.tile().openmp, fn.tile().opencl):
+        text = next(t for file, t in written.files.items() if file.endswith(".c"))
+        assert all(f"for ({x}) {{" in text for x in headers)

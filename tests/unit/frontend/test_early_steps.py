@@ -74,7 +74,7 @@ LEFT = [
     "for (int i = 0; i < n; i++) { if (i > m) break; a[i] = 1; if (a[i]) m = m - 1; }",
     "for (int i = 0; i < n; i++) { if (a[i] > m) break; a[i] = 1; }",
     # It is set, or hidden, on the way.
-    "int i = n; while (i > 0) { --i; a[i] = 1; i = i - 1; }",
+    "int i = n; while (i > 0) { --i; a[i] = 1; i = i - m; }",
     "int i = n; while (i > 0) { --i; int i = 2; a[i] = 1; }",
     "int i = n; while (--i >= 0) { a[i] = 1; i = i - 1; }",
     # It may wrap around.

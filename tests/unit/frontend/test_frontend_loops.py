@@ -144,11 +144,18 @@ def test_conditions_on_sums_and_multiples_of_the_variable() -> None:
     void down(int n, int e, int *a) { for (int i = 15; i - e >= n + 3; i--) a[i] += 2; }
     void times(int n, int e, int *a) { for (int i = 0; i * 4 < n + e; i++) a[i] += 3; }
     void least(int n, int e, int *a) { for (int i = 15; n <= 3 * i; i--) a[i] += e; }
+    void from(int n, int e, int *a) { for (int i = 0; e - i > n - 9; i++) a[i] += 4; }
+    void back(int n, int e, int *a) { for (int i = 9; e + 9 - i <= n; i--) a[i & 15] += 5; }
+    void left(int n, int e, int *a) { for (int i = 0; i < 12; i++) { if (n - i < e) break;
+      a[i] = e; } }
     """
     numbers = [(n, e) for n in range(1, 11) for e in (-3, 0, 2)]
     assert_same(source, *({"n": n, "e": e, "a": np.zeros(16)} for n, e in numbers))
     least = -(1 << 31)
-    none = "void none(int n, int e, int *a) { for (int i = 3; i + e < n; i++) a[i] = 1; }"
+    none = """
+    void none(int n, int e, int *a) { for (int i = 3; i + e < n; i++) a[i] = 1; }
+    void some(int n, int e, int *a) { for (int i = 3; e - i > n && i < 9; i++) a[i] = 1; }
+    """
     ends = ((least, 9), (least + 4, 2), (0, 5), (-7, 0))
     assert_same(none, *({"n": n, "e": e, "a": np.zeros(16)} for n, e in ends))
 
@@ -156,6 +163,11 @@ def test_conditions_on_sums_and_multiples_of_the_variable() -> None:
 def test_the_nearest_of_unsigned_bounds() -> None:
     source = """
     void f(unsigned n, unsigned m, int *a) { for (unsigned i = 0; i < n && m > i; i++) a[i] += 1; }
+    void g(unsigned n, unsigned m, int *a) {
+      for (unsigned i = 0; i < (n < m ? n : m); i++) a[i] += 2;
+      for (unsigned i = m > 9 ? 9 : m; i > (n > 3 ? n : 3); i--) a[i] += 3; }
+    void h(unsigned n, unsigned m, int *a) { for (unsigned k = 0; k < n; k += 4)
+      for (unsigned i = k; i < (k + 4 < n ? k + 4 : n); i++) a[i & 15] += m; }
     """
     numbers = [(n, m) for n in (0, 3, 12) for m in (0, 5, 4_000_000_000)]
     assert_same(source, *({"n": n, "m": m, "a": np.zeros(16)} for n, m in numbers))
@@ -209,7 +221,7 @@ def test_refused(header: str, code: str | None, reason: str | None) -> None:
 @pytest.mark.parametrize(
     ("statements", "reason"),
     [
-        ("for (int i = 0; i < n; i++) i += 2;", "'i' is modified in the body"),
+        ("for (int i = 0; i < n; i++) i += n;", "'i' is modified in the body"),
         ("for (int i = 0; i < n; i++) { a[i] = 0; if (a[i] > 1) i++; }", "'i' is modified"),
         ("int i; for (i = 0; i < n; i++) for (i = 0; i < n; i++) a[i] = 0;", "'i' is modified"),
         ("for (int i = 0; i < n; i++) n = n - 1;", "reads 'n', which the body modifies"),

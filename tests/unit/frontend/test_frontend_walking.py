@@ -219,3 +219,39 @@ def test_random_walks_do_what_the_compiler_makes_of_them(count: int, least: int)
     programs = "\n".join(Walker(seed).text(name) for seed, name in enumerate(names))
     compared, reasons = compare(f"#include <stddef.h>\n{programs}", *map(arguments, (0, 1, 4)))
     assert compared >= least, reasons
+
+
+WRAPPED = """
+#include <stddef.h>
+unsigned f0(unsigned n, int *a) { for (unsigned i = n - 1; i < n; i--) a[i] += i; return n; }
+unsigned f1(unsigned n, int *a) { unsigned i; for (i = n - 1; i != -1; --i) a[i] += i * a[i];
+  return i; }
+unsigned f2(size_t n, int *a) { for (size_t i = n - 1; i != (size_t)-1; i--)
+  for (size_t k = n - 1; k < n; k--) a[i] += a[k] + k; return 0; }
+unsigned f3(unsigned n, int *a) { unsigned i, t = 0; for (i = n - 1; i < n; i--) { if (a[i] > 3)
+  continue; t += a[i] + i; } return t + i; }
+"""
+
+
+@needs_compiler
+def test_loops_that_end_below_zero() -> None:
+    calls = [{"n": n, "a": np.arange(12)} for n in (0, 1, 2, 11)]
+    assert_same(WRAPPED, *calls)
+
+
+NOT_WRAPPED = [
+    # Another type than the counter's has another greatest number, or another end is meant.
+    "for (unsigned i = n - 1; i != (unsigned char)-1; i--) a[i] = 1;",
+    "for (unsigned i = n - 1; i != (unsigned long)-1; i--) a[i] = 1;",
+    "for (unsigned i = n - 1; i < m; i--) a[i] = 1;",
+    "for (unsigned i = n - 1; i < n; i--) { a[i] = 1; n--; }",
+    "for (unsigned i = n - 1; i < n; i--) { if (a[i] > 2) break; a[i] = 1; }",
+    "for (unsigned i = n - 2; i < n; i--) a[i] = 1;",
+    "for (unsigned i = k - 1; i < k; i--) a[i] = 1;",
+    "for (int i = k - 1; i < k; i--) a[i] = 1;",
+]
+
+
+@pytest.mark.parametrize("loop", NOT_WRAPPED)
+def test_loops_that_do_not_end_below_zero(loop: str) -> None:
+    assert opaques(body(loop, "unsigned n, unsigned m, int k, float *a"))
