@@ -7,6 +7,8 @@
 Fits nests without loops inside whose accesses are all along the innermost loop, some of them less
 than a word of memory, or not of neighbours: the members of records that lie next to each other,
 pixels of three colours, complex numbers. A vector asks for the bytes of several of them at a time.
+What a work-item stores of such an array stays within a segment of memory: vectors that neighbours
+store further apart than that are written in parts.
 Groups that are cut short move single elements. (Volkov, "Better performance at lower occupancy",
 GTC 2010.)
 """
@@ -68,6 +70,9 @@ class Vectors:
         most = VECTOR_BYTES // max(types[a].bytes for a in found)
         if not question.asked and not all(_has_vectors(nest.function, a, most) for a in found):
             return FAR_APART
+        stored = max((types[a].bytes * found[a] for a in _stored(nest, found)), default=0)
+        while most > 2 and most * stored > limits.costs.segment:
+            most //= 2
         return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=_tiles(most))
 
     def map(self, w: Work, nest: Nest, choice: Choice, options: Options, limits: Limits) -> Mapped:
@@ -95,6 +100,12 @@ class Vectors:
             raise TransformError("vectorise", (Obstacle("LX175", text, where),))
         w.attempt(Unroll(f"{x}#1"))
         return Mapped(choice, group=group)
+
+
+def _stored(nest: Nest, apart: dict[str, int]) -> Iterator[str]:
+    """The arrays that an iteration writes, of which the next one has elements further apart."""
+    written = writes(nest.innermost.body)
+    return (a for a, step in apart.items() if a in written and step > 1)
 
 
 def _has_vectors(fn: Function, array: str, width: int) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from deriving import c
@@ -28,6 +29,7 @@ PIXELS = (
     "int n, const unsigned char p[restrict 3 * n], unsigned char r[restrict n], "
     "unsigned char g[restrict n], unsigned char q[restrict 3 * n]"
 )
+SHORTS = "int n, const short a[restrict n], const short b[restrict n], short y[restrict 2 * n]"
 MIXED = "int n, const short a[restrict n], const float z[restrict 2 * n], float y[restrict n]"
 IMAGE = (
     "int n, int m, const unsigned char p[restrict n][m][3], unsigned char g[restrict n][m], "
@@ -54,6 +56,7 @@ CASES = {
         "unsigned char t = q[3 * i]; q[3 * i] = q[3 * i + 2]; q[3 * i + 2] = t; q[3 * i + 1] ^= 1;",
         PIXELS,
     ),
+    "pairs": loop("y[2 * i] = a[i]; y[2 * i + 1] = b[i];", SHORTS),
     "lengths": loop("y[i] = z[2 * i] * z[2 * i] + z[2 * i + 1] * z[2 * i + 1];", MIXED),
     "types": loop("y[i] += a[i];", MIXED),
 }
@@ -62,6 +65,7 @@ IMAGES = {
     "threshold": image("g[i][j] = g[i][j] > 128;"),
     "as-reals": image("f[i][j] = g[i][j] / 255.0f;"),
 }
+IN_ONE_SEGMENT = [("to-planes", 16), ("from-planes", 8), ("pairs", 8)]
 OTHERS = {
     "some": loop("b[i] = 1; if (a[i] > 9) r[i] = a[i];", f"{BYTES}, unsigned char r[restrict n]"),
     "words": loop("y[i] = 2 * y[i];", MIXED),
@@ -84,6 +88,22 @@ def test_as_the_c_program(name: str) -> None:
     plan = emit.kernel(done.derivation, fp=SEPARATE)
     assert "LX_VECTOR" in plan.source or "LX_STORE" in plan.source
     assert_runs_agree(plan, CSource(text=CASES[name]), SIZES, 3)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["bytes", "from-planes", "pairs"])
+def test_narrow_elements_as_words(name: str) -> None:
+    """As NVIDIA's compiler gets them."""
+    done = lx.loads(CASES[name])["f"].tile(contract=False, limits="h100")
+    plan = emit.kernel(done.derivation, fp=SEPARATE)
+    plan = replace(plan, shared=f"#define LX_AS_WORDS\n{plan.shared}")
+    assert_runs_agree(plan, CSource(text=CASES[name]), SIZES, 4)
+
+
+@pytest.mark.parametrize(("name", "elements"), IN_ONE_SEGMENT)
+def test_stores_of_a_work_item_are_in_one_segment(name: str, elements: int) -> None:
+    """Of 32 bytes: what it has of an array that it writes, unless it only reads."""
+    assert lx.loads(CASES[name])["f"].tile(limits="h100").tiled.sizes["Rx"] == elements
 
 
 @pytest.mark.device
