@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LOAD = "LX_VECTOR"
 STORE = "LX_STORE"
 LOAD_WORDS = "LX_VECTOR_AS"
@@ -17,10 +19,13 @@ def loaded_vector(kind: str, width: int, place: str) -> str:
     return f"{LOAD_WORDS if words else LOAD}({kind}, {width}, {place}{words})"
 
 
-def stored_vector(kind: str, width: int, place: str, value: str) -> str:
-    """The statement that stores a vector in memory."""
-    words = _words(kind, width)
-    return f"{STORE_WORDS if words else STORE}({kind}, {width}, {place}, {value}{words});"
+def stored_vector(kind: str, place: str, elements: Sequence[str]) -> str:
+    """The statement that stores a vector of elements of a kind in memory."""
+    width, values = len(elements), ", ".join(elements)
+    vector = f"{kind}{width}"
+    if words := _words(vector, width):
+        return f"{STORE_WORDS}({kind}, {width}, {place}{words}, {values});"
+    return f"{STORE}({vector}, {width}, {place}, ({vector})({values}));"
 
 
 def _words(kind: str, width: int) -> str:
