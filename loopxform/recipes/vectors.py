@@ -15,14 +15,15 @@ GTC 2010.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import ClassVar
 
 from loopxform.errors import Obstacle, TransformError
-from loopxform.ir.affine import Poly, constant, poly, value_of
+from loopxform.ir.affine import Poly, constant, poly, to_expr, value_of
 from loopxform.ir.names import fresh
-from loopxform.ir.nodes import Assign, Decl, Function, If, Load, Stmt, Var
+from loopxform.ir.nodes import Assign, Const, Decl, Expr, For, Function, If, Load, Stmt, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     declared,
@@ -31,6 +32,7 @@ from loopxform.ir.visit import (
     reads,
     resolve,
     stmt_exprs,
+    substitute,
     walk,
     writes,
 )
@@ -74,19 +76,15 @@ class Vectors:
         found = _accesses(nest, x)
         if not found:
             return FAR_APART
-        size = {a: symbols(nest.function)[_element(nest.function, a)].bytes for a in found}
+        size = _sizes(nest, found)
         narrow = any(n < limits.costs.word for n in size.values())
         if not question.asked and not narrow and set(found.values()) == {1}:
             return WHOLE_WORDS
-        most = VECTOR_BYTES // max(size.values())
-        if not question.asked and not all(_has_vectors(nest.function, a, most) for a in found):
+        widest = VECTOR_BYTES // max(size.values())
+        if not question.asked and not all(_has_vectors(nest.function, a, widest) for a in found):
             return FAR_APART
-        stored = max((size[a] * found[a] for a in _stored(nest, found)), default=1)
-        room = VECTOR_BYTES if VECTOR_BYTES % stored == 0 else limits.costs.segment
-        while most > 2 and most * stored > room:
-            most //= 2
-        records = any(_members(nest.function, a) for a in found)
-        if not question.asked and records and most * stored > room:
+        most, fits = _elements_each(nest, found, limits)
+        if not question.asked and not fits and any(_members(nest.function, a) for a in found):
             return FAR_APART
         return Choice(self.name, (Dim(x, "Tx"),), x, group=("Rx",), tiles=_tiles(most))
 
@@ -114,7 +112,34 @@ class Vectors:
             where = nest.innermost.origin.loc
             raise TransformError("vectorise", (Obstacle("LX175", text, where),))
         w.attempt(Unroll(f"{x}#1"))
+        for _, s in walk(nest.innermost.body):
+            if isinstance(s, For):
+                w.attempt(Unroll(f"{s.var}#1"))
         return Mapped(choice, group=group)
+
+
+def elements_each(nest: Nest, limits: Limits) -> int:
+    """How many neighbouring elements a work-item has; 1 where it would have no vectors."""
+    found = _accesses(nest, nest.parallel[-1])
+    return _elements_each(nest, found, limits)[0] if found else 1
+
+
+def _elements_each(nest: Nest, apart: dict[str, int], limits: Limits) -> tuple[int, bool]:
+    """How many a work-item has, and whether what it stores of an array, if several elements an
+    iteration, is one vector, or within a segment."""
+    size = _sizes(nest, apart)
+    most = VECTOR_BYTES // max(size.values())
+    stored = max((size[a] * apart[a] for a in _stored(nest, apart)), default=1)
+    room = VECTOR_BYTES if VECTOR_BYTES % stored == 0 else limits.costs.segment
+    while most > 2 and most * stored > room:
+        most //= 2
+    return most, most * stored <= room
+
+
+def _sizes(nest: Nest, apart: dict[str, int]) -> dict[str, int]:
+    """The bytes of an element of each array."""
+    types = symbols(nest.function)
+    return {a: types[_element(nest.function, a)].bytes for a in apart}
 
 
 def _stored(nest: Nest, apart: dict[str, int]) -> Iterator[str]:
@@ -195,10 +220,9 @@ def _accesses(nest: Nest, x: str) -> dict[str, int]:
     body, out = nest.innermost.body, dict[str, int]()
     rows: dict[str, tuple[Poly, ...]] = {}
     chain = perfect_nest(nest.outermost)[: len(nest.parallel)]
-    if value_of(chain[-1].lo) != 0 or not all(
-        isinstance(s, Assign | Decl | If) for _, s in walk(body)
-    ):
+    if value_of(chain[-1].lo) != 0 or not is_straight(body):
         return {}
+    inner = {s.var: range(value_of(s.hi) or 0) for _, s in walk(body) if isinstance(s, For)}
     for e in _elements(body):
         if e.array in declared(body) or (e.array not in writes(body) and any(_on_data(e))):
             continue
@@ -208,14 +232,38 @@ def _accesses(nest: Nest, x: str) -> dict[str, int]:
             continue
         if step is None or not 1 <= step <= MOST_APART or any(p.mentions(x) for p in slow):
             return {}
-        member = (last - constant(step) * poly(Var(x))).value
-        if member is None or not 0 <= member < step:
+        if not _are_members(last - constant(step) * poly(Var(x)), inner, step):
             return {}
         array, step = _whole(nest.function, e.array, step)
         alike = out.setdefault(array, step), rows.setdefault(array, tuple(slow))
         if not array or alike != (step, tuple(slow)):
             return {}
     return out if all(_is_assigned(nest, a) for a in out) else {}
+
+
+def is_straight(body: tuple[Stmt, ...]) -> bool:
+    """Whether statements have no loops among them but short ones."""
+    return all(
+        is_short(s) if isinstance(s, For) else isinstance(s, Assign | Decl | If)
+        for _, s in walk(body)
+    )
+
+
+def is_short(loop: For) -> bool:
+    """Whether a loop runs from 0 to a number, as far as an iteration may be from the next one."""
+    from_0 = value_of(loop.lo) == 0 and value_of(loop.step) == 1
+    return from_0 and 0 < (value_of(loop.hi) or 0) <= MOST_APART
+
+
+def _are_members(p: Poly, inner: Mapping[str, range], step: int) -> bool:
+    """Whether a number is from 0 on and less than `step` in all iterations of short loops."""
+    moving = [v for v in inner if p.mentions(v)]
+    for values in product(*(inner[v] for v in moving)):
+        at: dict[str, Expr] = {v: Const(n) for v, n in zip(moving, values)}
+        member = poly(substitute(to_expr(p), at)).value
+        if member is None or not 0 <= member < step:
+            return False
+    return True
 
 
 def _whole(fn: Function, array: str, step: int) -> tuple[str, int]:

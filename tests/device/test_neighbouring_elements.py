@@ -87,6 +87,12 @@ IN_ONE_SEGMENT = [
     ("records", 2),
     ("colours", 8),
 ]
+LAYOUT = "int n, int m, const {0} a[restrict 3][n][m], {0} b[restrict n][m][3]"
+PLANES = {
+    "inside": "for (i...) for (j...) for (int c = 0; c < 3; c++) b[i][j][c] = a[c][i][j];",
+    "outside": "for (int c = 0; c < 3; c++) for (i...) for (j...) b[i][j][c] = a[c][i][j];",
+    "turned": "for (i...) for (j...) for (int c = 0; c < 3; c++) b[i][j][c] = a[2 - c][i][j] + c;",
+}
 OTHERS = {
     "records-read": f"{COLOUR} {loop('p[i].r = p[i].g = a[i]; p[i].b = p[i].r + 1;', COLOURS)}",
     "wide-records": "struct p { double x, y, z; };"
@@ -153,6 +159,22 @@ def test_images_are_one_row(name: str) -> None:
     assert len(plan.kernels) == 2
     assert "LX_STORE" in plan.kernels[0].text
     assert_runs_agree(plan, CSource(text=IMAGES[name]), ROWS, 3)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("kind", ["unsigned char", "float"])
+@pytest.mark.parametrize("name", PLANES)
+def test_planes_that_a_short_loop_numbers(name: str, kind: str) -> None:
+    """In vectors where all planes begin where vectors do."""
+    body = PLANES[name].replace("i...", "int i = 0; i < n; i++")
+    text = c(body.replace("j...", "int j = 0; j < m; j++"), LAYOUT.format(kind))
+    plan = emit.kernel(
+        lx.loads(text)["f"].tile(contract=False, limits="h100").derivation, fp=SEPARATE
+    )
+    assert len(plan.kernels) == 2
+    assert "LX_STORE" in plan.kernels[0].text
+    assert "LX_VECTOR" in plan.kernels[0].text
+    assert_runs_agree(plan, CSource(text=text), ROWS, 3)
 
 
 @pytest.mark.parametrize("name", OTHERS)
