@@ -25,6 +25,7 @@ from loopxform.codegen.opencl import (
     look_back,
     quick_quotients,
     quotients,
+    record_vectors,
     root_quotients,
     turned_tile,
 )
@@ -328,6 +329,7 @@ def _helpers(text: str, fp: FloatingPoint) -> tuple[str, ...]:
         *atomics.helpers(text),
         *look_back.helpers(text),
         *turned_tile.helpers(text),
+        *record_vectors.helpers(text),
         *quotients.helpers(text, approximate=fp.approximate),
         *root_quotients.helpers(text),
         *quick_quotients.helpers(text),

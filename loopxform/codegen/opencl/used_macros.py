@@ -34,7 +34,7 @@ def used_macros(texts: Sequence[str]) -> dict[str, Any]:
         "unrolled": any(UNROLL in x for x in texts),
         "simd_widths": sorted({int(n) for x in texts for n in re.findall(rf"\b{SIMD}(\d+)", x)}),
         "vectors": _uses(texts, LOAD, STORE, START_VECTOR),
-        "narrow_vectors": _uses(texts, LOAD_WORDS, STORE_WORDS),
+        "narrow_vectors": _uses(texts, LOAD_WORDS, *STORE_WORDS.values()),
         "asynchronous": _uses(texts, STARTED),
         "products": [i for i in products if not i.tile.function],
         "sub_groups": by_sub_groups(products),

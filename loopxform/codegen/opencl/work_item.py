@@ -14,6 +14,7 @@ from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
 from loopxform.codegen.opencl.magnitudes import Magnitudes
 from loopxform.codegen.opencl.quick_quotients import Quick
+from loopxform.codegen.opencl.record_vectors import RECORDS, record_lines
 from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, own_tile, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.codegen.opencl.words import free_name
@@ -329,10 +330,11 @@ class ItemWriter(ABC):
         """The elements of a work-item, a vector at a time (the step `store-vectors`): computed,
         read before where they are changed, and stored."""
         found = stored(s)
-        assert found is not None
+        if found is None:
+            return self._records(s)
         target, width = found.target, s.stores
         scalar = self.dialect.types[target.array]
-        kind, place = f"{self.dialect.type_name(scalar)}{width}", f"&{self._text(target)}"
+        kind, place = self.dialect.type_name(scalar), f"&{self._text(target)}"
         names = {f"{self.own.v} {n}": f"{self.own.v}.s{n:x}" for n in range(width)}
         d = replace(
             self.dialect,
@@ -343,15 +345,20 @@ class ItemWriter(ABC):
         for n, own in enumerate(names):
             e = _with_own(found.value, target, Var(own))
             if e != found.value:
-                before = [f"const {kind} {self.own.v} = {loaded_vector(kind, width, place)};"]
+                vector = loaded_vector(f"{kind}{width}", width, place)
+                before = [f"const {kind}{width} {self.own.v} = {vector};"]
             e = substitute(e, {s.var: simplify(Bin("+", Var(s.var), Const(n)))})
             parts.append(cexpr.expr(e if d.type_of(e) == scalar else Cast(scalar, e), d))
-        move = stored_vector(kind, width, place, f"({kind})({', '.join(parts)})")
-        body = [*before, move]
+        body = [*before, stored_vector(kind, place, parts)]
         if found.conditions:
             test = cexpr.expr(conjunction(list(found.conditions)), self.dialect)
             body = [f"if ({test}) {{", *indented(body), "}"]
         return unrolled(self.dialect.name(s.var), self._text(s.hi, 12), str(width), body)
+
+    def _records(self, s: For) -> list[str]:
+        """The members of records, a vector at a time, and one by one."""
+        plain = self._loop(s, self._items(s.body))
+        return [f"#ifdef {RECORDS}", *record_lines(s, self.dialect), "#else", *plain, "#endif"]
 
     def _turned(self, s: For) -> list[str]:
         """A tile that is turned in registers (the step `turn-tile`), and as loops."""
@@ -359,14 +366,9 @@ class ItemWriter(ABC):
         assert tile is not None
         if tile.target.array in self.mapping.kept:
             return [own_tile(tile, self.dialect, self.own)]
+        turned = turned_lines(tile, self.dialect, self.own)
         plain = self._loop(s, self._items(s.body))
-        return [
-            f"#if {NONTEMPORAL}",
-            *turned_lines(tile, self.dialect, self.own),
-            "#else",
-            *plain,
-            "#endif",
-        ]
+        return [f"#if {NONTEMPORAL}", *turned, "#else", *plain, "#endif"]
 
     def _if(self, s: If, emit: Callable[[tuple[Stmt, ...]], list[str]]) -> list[str]:
         out = [f"if ({cexpr.expr(s.cond, self.dialect)}) {{", *indented(emit(s.then)), "}"]

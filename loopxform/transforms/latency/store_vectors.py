@@ -7,6 +7,9 @@ they are changed, it reads them by one as well. Legal where the loop carries no 
 elements begin at a multiple of W in rows that are multiples of W, and so does what the bounds check
 compares with: then all W exist, or none does. The listing keeps the order of the program; the loop
 is marked. (CLBlast's VWN, for results.)
+
+Where the loop assigns all members of records, numbers of one type, vectors hold them in the order
+in which they lie in memory: for j: { p[i + j].x = e(j); p[i + j].y = f(j); p[i + j].z = g(j); }.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from loopxform.ir.visit import LoopSite, declared, loops_around, names, replace_
 from loopxform.records import record
 from loopxform.transforms.base import Step
 from loopxform.transforms.edges.bounds import conjuncts, fixed_trips
+from loopxform.transforms.latency.record_stores import RecordStores, record_stores
 from loopxform.transforms.latency.vectorise import WIDTHS
 from loopxform.transforms.latency.vectors import VECTOR_BYTES, divides, shape_of
 from loopxform.transforms.sites import one_loop, trusted
@@ -61,7 +65,10 @@ class StoreVectors(Step):
         return replace_at(fn, site.path, (new,))
 
     def reason(self, fn: Function) -> str:
-        found = stored(trusted(one_loop(fn, self.loop)).loop)
+        loop = trusted(one_loop(fn, self.loop)).loop
+        found, members = stored(loop), record_stores(fn.structs, loop)
+        if members is not None:
+            return f"an iteration assigns all members of {_records(members)}, side by side"
         assert found is not None
         return f"{self.width} elements of {found.target.array} exist together, or none of them"
 
@@ -96,6 +103,7 @@ def obstacles(fn: Function, site: LoopSite) -> Iterator[Obstacle]:
 def problems(fn: Function, site: LoopSite, width: int) -> Iterator[str]:
     """Why a loop has no `width` neighbours to store, wherever they lie."""
     loop, found = site.loop, stored(site.loop)
+    members = None if found is not None else record_stores(fn.structs, loop)
     fixed = fixed_trips(loop)
     count = None if fixed is None or fixed[1] else fixed[0].value
     around = [x.level.kind for x in loops_around(fn, site.path) if x.level]
@@ -103,10 +111,12 @@ def problems(fn: Function, site: LoopSite, width: int) -> Iterator[str]:
         yield "it is not what a work-item does"
     elif not loop.unroll or value_of(loop.lo) != 0 or value_of(loop.step) != 1:
         yield "it is not unrolled, from 0 by 1"
+    elif members is not None:
+        yield from _members(fn, loop, members, None if count is None else int(count), width)
     elif count is None or count % width:
         yield f"its iterations are no multiple of {width}"
     elif found is None:
-        yield "it does more than to assign one element of an array"
+        yield "it does more than to assign one element of an array, or all members of records"
     else:
         yield from _elements(fn, site, found.target, width)
 
@@ -126,9 +136,34 @@ def _elements(fn: Function, site: LoopSite, target: Load, width: int) -> Iterato
         yield f"the elements of a work-item are not dealt out {width} at a time"
 
 
+def _members(
+    fn: Function, loop: For, found: RecordStores, count: int | None, width: int
+) -> Iterator[str]:
+    """Why the records of all iterations are no vectors in memory."""
+    kind, what = symbols(fn)[found.first.array], _records(found)
+    *slow, last = found.first.index
+    if kind in (BOOL, HALF) or loop.dealt:
+        yield f"the members of '{what}' are no numbers that a work-item stores in order"
+    elif width * kind.bytes > VECTOR_BYTES:
+        yield f"{width} members of '{what}' are more than a vector holds"
+    elif count is None or count * len(found.values) % width:
+        yield f"what it assigns to '{what}' is no multiple of {width} numbers"
+    elif any(loop.var in names(e) for e in slow) or factor(last, loop.var) != 1:
+        yield f"'{loop.var}' does not run along '{what}'"
+
+
+def _records(found: RecordStores) -> str:
+    """The array of the records."""
+    return found.first.array.rpartition(".")[0]
+
+
 def _places(fn: Function, site: LoopSite, width: int) -> Iterator[str]:
     """Why vectors may begin elsewhere than at multiples of their width, or end past the array."""
     loop, found = site.loop, stored(site.loop)
+    members = record_stores(fn.structs, loop)
+    if members is not None:
+        yield from _begin(fn, site, members, width)
+        return
     assert found is not None
     array, last, inside = found.target.array, found.target.index[-1], (*site.path, 0)
     moving = {loop.var, loop.dealt} - {""}
@@ -144,6 +179,15 @@ def _places(fn: Function, site: LoopSite, width: int) -> Iterator[str]:
         fixed = end is not None and not names(end) & moving
         if end is None or not fixed or not always(fn, inside, divides(width, end)):
             yield f"some of {width} elements may exist alone"
+
+
+def _begin(fn: Function, site: LoopSite, found: RecordStores, width: int) -> Iterator[str]:
+    """Why vectors of members may begin elsewhere than at multiples of their width."""
+    row = shape_of(fn, found.first.array)[1:][-1:]
+    for e in (_first(fn, site, found.first.index[-1]), *(d for d in row if d is not None)):
+        numbers = Bin("*", Const(len(found.values)), e)
+        if not always(fn, (*site.path, 0), divides(width, numbers)):
+            yield f"'{_records(found)}' is not known to have vectors of {width} there"
 
 
 def _first(fn: Function, site: LoopSite, last: Expr) -> Expr:
