@@ -4,12 +4,12 @@ times of the profile to them.
     python scripts/bench_tiles.py measure 60 --seed 21 --json times.json
     python scripts/bench_tiles.py fit times.json [MORE.json ...]
 
-`measure` times products of floats, each side log-uniform, every second one with rows of whole
-vectors: with each kind of tile for rows as they are (`odd`), for rows of vectors, copied where they
-are none (`rows`), as the profile chooses (`auto`), and with cuBLAS. `fit` prints rows for
-[tile_times] with the mean error of each, and replays which tile the profile of today would choose,
-in proportion to cuBLAS: what was measured counts, not what was predicted. Packed operands are as
-`auto` had them.
+`measure` times products of floats, each side log-uniform, sums from 16 terms on, every second one
+with rows of whole vectors: with each kind of tile for rows as they are (`odd`), for rows of
+vectors, copied where they are none (`rows`), as the profile chooses (`auto`), and with cuBLAS.
+`fit` prints rows for [tile_times] with the mean error of each, and replays which tile the profile
+of today would choose, in proportion to cuBLAS: what was measured counts, not what was predicted.
+Packed operands are as `auto` had them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TILES = {
 """Work-items and their elements, and the iterations of a tile (`Tk`); those of single columns are
 for rows as they are."""
 
-LAUNCH = 5.0
+LAUNCH = 4.0
 """Microseconds of a call that does next to nothing, which no tile is to blame for."""
 
 Sizes = tuple[int, int, int]
@@ -82,10 +82,10 @@ def _measure(args: argparse.Namespace) -> None:
 
 
 def _drawn(count: int, seed: int) -> list[Sizes]:
-    draw, ends = Random(seed), (log(128), log(8192))
+    draw, ends = Random(seed), (log(64), log(16), log(64))
     shapes = list[Sizes]()
     while len(shapes) < count:
-        m, u, n = (round(exp(draw.uniform(*ends))) for _ in "MUN")
+        m, u, n = (round(exp(draw.uniform(least, log(8192)))) for least in ends)
         if len(shapes) % 2:
             u, n = u - u % 4, n - n % 4
         if 2 * m * u * n < 3e11:

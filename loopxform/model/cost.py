@@ -273,10 +273,12 @@ def epilogue_work(sizes: Mapping[str, int], limits: Limits) -> float:
 
 def worthwhile_iterations(limits: Limits) -> int:
     """From how many iterations of the sequential loop on copies of operands pay where each element
-    serves just as many as it must: what they save makes up for two launches. 0 where the profile
-    does not know what a launch takes."""
+    serves just as many as it must: what they save makes up for two launches. 0 where operands are
+    never copied."""
     costs, served = limits.costs, operand_packing(limits)
-    if not (costs.launch and limits.peak and served):
+    if not served:
         return 0
+    if not (costs.launch and limits.peak):
+        return costs.copied_iterations
     saved = 2 * served**2 * costs.packed_gain / (1e3 * limits.peak)
     return round(2 * costs.launch / saved)

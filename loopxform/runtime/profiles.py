@@ -21,7 +21,7 @@ INTEL = {8: "intel-xe-hpg", 16: "intel-xe2"}
 def limits_of(device: DeviceInfo) -> Limits:
     """The limits of a device that is there. OpenCL does not tell the number of registers: they
     come from the vendor's architecture, as does what is done at once. What was measured on a device
-    is for that one alone; rates that nobody measured are unknown."""
+    is for that one alone, and so are its rates: those of others are unknown."""
     platform = device.platform.lower()
     sizes = (*device.max_item_sizes, 1, 1, 1)[:3]
     if device.is_nvidia:
@@ -33,7 +33,7 @@ def limits_of(device: DeviceInfo) -> Limits:
     else:
         like = PROFILES["pocl" if device.type == "cpu" else "generic"]
     if not any(name in device.name for name in like.measured_on):
-        like = unmeasured(like)
+        like = replace(unmeasured(like), bandwidth=0, peak=0)
     return replace(
         like,
         name=device.name,
@@ -45,8 +45,6 @@ def limits_of(device: DeviceInfo) -> Limits:
         async_copies=like.async_copies and copies_alone(device),
         forward_progress=like.forward_progress and WIDE_ATOMICS in device.extensions,
         vector=0,
-        bandwidth=0,
-        peak=0,
         measured_on=(),
         architecture=family_of(device).architecture,
     )

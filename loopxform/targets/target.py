@@ -35,9 +35,10 @@ class Costs:
     Waves of tiles: the first takes longer by `fill` of the time of the largest tile, as nothing
     hides its latency. Packed operands take `packed_gain` off the time of the arithmetic,
     `turned_gain` where rows of an array are vectors already.
-    `launch` is microseconds of a launch, 0 where unknown; a kernel of a pipeline takes `start`
-    microseconds besides, however little it does: it begins when the one before has ended (an H100:
-    3.9 to 4.6 for some thousand elements).
+    `launch` is microseconds of a launch, 0 where unknown: then operands are copied where sums have
+    `copied_iterations` (an H100, by what its launches take: 523). A kernel of a pipeline takes
+    `start` microseconds besides, however little it does: it begins when the one before has ended
+    (an H100: 3.9 to 4.6 for some thousand elements).
     Windows are staged from `window_reads` of each element on, `strip_reads` where work-items sum up
     strips of them: below that, caches serve as well. Of sums whose number of terms is known, those
     of `block_terms` and more are computed in blocks of two loops, shorter ones in strips of rows.
@@ -116,6 +117,7 @@ class Costs:
     packed_gain: float = 0.0416667
     turned_gain: float = 0.0378788
     launch: float = 0
+    copied_iterations: int = 512
     start: float = 0
     window_reads: int = 16
     strip_reads: int = 4

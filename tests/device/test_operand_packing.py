@@ -34,7 +34,7 @@ from loopxform.verify.cref import CSource
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 H100 = PROFILES["h100"]
-FREE = replace(H100.costs, launch=0)
+FREE = replace(H100.costs, launch=0, copied_iterations=0)
 SMALL = replace(H100, pack_operands=20, transpose_operands=40, pack=24, compute_units=1, costs=FREE)
 """Copies from few iterations on; all shapes of tiles are worth it for some sizes, and so are copies
 for short sums."""

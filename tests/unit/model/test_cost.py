@@ -21,6 +21,7 @@ from loopxform.model.cost import (
     operand_packing,
     packing,
     transposition,
+    worthwhile_iterations,
 )
 from loopxform.recipes.tile import estimate, tile
 from loopxform.schedule.params import Recipe
@@ -123,6 +124,14 @@ def test_from_how_many_iterations_on_operands_are_packed() -> None:
     assert packing(unmeasured(H100)) == pytest.approx(1920, rel=0.01)
     unknown = unmeasured(replace(H100, bandwidth=0, peak=0))
     assert (balance(unknown), packing(unknown)) == (20, 1920)
+
+
+def test_short_sums_are_no_reason_to_copy_operands() -> None:
+    """By what two launches take; where nobody knows that, from a default on; never, where operands
+    are not packed."""
+    assert worthwhile_iterations(H100) == 523
+    assert worthwhile_iterations(unmeasured(H100)) == worthwhile_iterations(PROFILES["a100"]) == 512
+    assert worthwhile_iterations(replace(H100, pack_operands=0)) == 0
 
 
 ROOTS = """

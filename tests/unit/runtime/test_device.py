@@ -171,6 +171,8 @@ def test_times_of_tiles_are_those_of_the_device(name: str, measured: bool) -> No
     assert limits.tile_times == (tuned.tile_times if measured else ())
     assert limits.transpose_operands == (tuned.transpose_operands if measured else None)
     assert limits.costs.launch == (tuned.costs.launch if measured else 0)
+    assert limits.peak == (tuned.peak if measured else 0)
+    assert limits.bandwidth == (tuned.bandwidth if measured else 0)
 
 
 @pytest.mark.device
