@@ -26,7 +26,7 @@ from loopxform.ir.routines import UNWRITTEN, unwritten
 from loopxform.ir.visit import walk
 from loopxform.prepare.while_loops import whole_loops
 
-MOST = 3 / 4
+MOST = 7 / 8
 """Of the time that is left, for one of several attempts."""
 
 UNKNOWN_SIZE = "LX040"
