@@ -61,7 +61,7 @@ may import anything below them."""
 TOP = {"__init__", "__main__", "api", "bench", "cli", "lsp", "report"}
 INSIDE = {
     "frontend": ("text", "syntax", "desugar", "names", "pragmas", "lower", "outline"),
-    "api": ("arguments", "source", "verdicts", "annotated", "facade", "reading", "check"),
+    "api": ("arguments", "source", "verdicts", "annotated", "judged", "facade", "reading", "check"),
 }
 """Parts of a package, each of which imports none of those behind it."""
 

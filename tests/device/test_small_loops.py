@@ -57,7 +57,8 @@ IN_TWO = "in a loop of its own, into an array, and "
 LEFT = {
     "largest of sums": (
         f"int s = 0, k = -9; {LOOP} {{ s += a[i]; if (s > k) k = s; x[i] = s; y[i] = k; }}",
-        f"'k' is updated by what 's' is in the iteration (compute 's' {IN_TWO}read that here)",
+        "the update of 'k' reads the value that 's' has in the same iteration "
+        f"(compute 's' {IN_TWO}read that here)",
         f"int s = 0, k = -9; {LOOP} {{ s += a[i]; x[i] = s; }}"
         f" {LOOP} {{ if (x[i] > k) k = x[i]; y[i] = k; }}",
     ),

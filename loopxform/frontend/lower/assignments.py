@@ -9,13 +9,14 @@ from pycparser import c_ast
 
 from loopxform.frontend.desugar.heap import HeapDecl
 from loopxform.frontend.lower.counters import counts
-from loopxform.frontend.lower.expressions import Expressions, check_scalar
+from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.initialisers import elements
 from loopxform.frontend.lower.opaque_effects import given, spared
 from loopxform.frontend.lower.pointers import bound, unknown_target
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import as_compared
+from loopxform.frontend.lower.unmodelled import check_scalar
 from loopxform.frontend.names.ctype import Array, Pointer
 from loopxform.frontend.names.members import is_pointer_member
 from loopxform.frontend.names.symbols import Symbol

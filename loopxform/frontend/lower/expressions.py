@@ -14,6 +14,13 @@ from loopxform.frontend.lower.pointers import Term, element, is_zero, rank_left
 from loopxform.frontend.lower.ranges import Context, is_between
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.subscripts import as_compared, subscript
+from loopxform.frontend.lower.unmodelled import (
+    check_scalar,
+    endless_member,
+    odd_member,
+    outside,
+    sized,
+)
 from loopxform.frontend.names.ctype import CType, Func, Lookup, ctype
 from loopxform.frontend.names.declared_types import expression_type, size_of
 from loopxform.frontend.names.filescope import FileScope, Sees
@@ -109,7 +116,7 @@ class Expressions:
             case c_ast.FuncCall():
                 return self._call(node)
             case _:
-                raise _outside(node)
+                raise outside(node)
 
     # ------------------------------------------------------------ names and elements
 
@@ -127,7 +134,7 @@ class Expressions:
         if found.of_thread:
             help = "copy it to an ordinary variable outside the loops"
             raise NotModelled("LX015", f"'{node.name}' is another in each thread", help, node)
-        return _sized(found, node)
+        return sized(found, node)
 
     def _name(self, node: c_ast.ID) -> Expr:
         found = self.symbol(node)
@@ -142,11 +149,11 @@ class Expressions:
         found = self.table.members.get((owner, name))
         if found is None:
             open_ended = (owner.type.record, name) in self.scope.records.open_ended
-            raise _open_ended(node) if open_ended else _odd_member(node)
+            raise endless_member(node) if open_ended else odd_member(node)
         if self._is_set(found) or self._may_be_set(found):
             reason = f"the pointer '{found.name}' may be set in this function"
             raise NotModelled("LX015", reason, "copy it to a parameter", node)
-        return _sized(found, node)
+        return sized(found, node)
 
     def _may_be_set(self, m: Symbol) -> bool:
         """Whether a member that is a pointer may be set to what has another name here, under the
@@ -253,7 +260,7 @@ class Expressions:
                 help = "name the element itself: A[i]"
                 raise NotModelled("LX014", "an address is taken", help, node)
             case _:
-                raise _outside(node)
+                raise outside(node)
 
     def _sizeof(self, node: c_ast.UnaryOp) -> Expr:
         of_type = isinstance(node.expr, c_ast.Typename)
@@ -359,63 +366,3 @@ def _declares(t: CType, name: str, typedef: Lookup) -> bool:
     found = [ctype(p.type, typedef) for p in nodes]
     known = len(t.derived) == 1 and t.base == functions.result(name)
     return known and (params is None or [p.base for p in found if not p.derived] == [*wanted])
-
-
-def check_scalar(symbol: Symbol, node: c_ast.Node) -> None:
-    """NotModelled unless `symbol` is a scalar variable."""
-    name, t = symbol.name, symbol.type
-    if not symbol.is_variable:
-        what = "a function" if symbol.kind == "function" else "not a variable"
-        raise NotModelled("LX010", f"'{name}' is {what}", "", node)
-    if symbol.storage and "static" in symbol.storage and symbol.kind == "local":
-        help = "make it a variable of the file or a parameter"
-        raise NotModelled("LX015", f"'{name}' keeps its value between calls (static)", help, node)
-    if t.is_array:
-        help = f"name an element: {name}[i]"
-        raise NotModelled("LX014", f"the address of '{name}' is used as a value", help, node)
-    if not t.is_scalar:
-        raise NotModelled("LX015", f"'{name}' has type {t}, which is not modelled", _help(t), node)
-
-
-def _sized(symbol: Symbol, node: c_ast.Node) -> Symbol:
-    """The symbol. Raises NotModelled where its declaration says a size that is not read."""
-    if symbol.unsized:
-        help = "give it a size that is a number, or made of whole numbers"
-        raise NotModelled("LX015", f"the size of '{symbol.name}' is not modelled", help, node)
-    return symbol
-
-
-def _help(t: CType) -> str:
-    if t.spelling.startswith(("struct", "union")):
-        return "use separate arrays and scalars for the members"
-    return "use an arithmetic type or an array of one"
-
-
-def _odd_member(node: c_ast.StructRef) -> NotModelled:
-    help = "copy the member to a variable, or use separate arrays for the members"
-    why = f"'{node.field.name}' is a struct or union member that is not modelled"
-    return NotModelled("LX015", why, help, node)
-
-
-def _open_ended(node: c_ast.StructRef) -> NotModelled:
-    help = "make it a pointer, or declare it as long as it is"
-    why = f"how long '{node.field.name}' is, at the end of a struct, is not known"
-    return NotModelled("LX015", why, help, node)
-
-
-def _outside(node: c_ast.Node) -> NotModelled:
-    match node:
-        case c_ast.Assignment():
-            help = "write the assignment as a statement of its own"
-            return NotModelled("LX017", "an assignment inside an expression", help, node)
-        case c_ast.ExprList():
-            return NotModelled("LX017", "the comma operator", "write separate statements", node)
-        case c_ast.StructRef():
-            return _odd_member(node)
-        case c_ast.CompoundLiteral() | c_ast.InitList():
-            return NotModelled("LX015", "a compound literal", "use a variable", node)
-        case c_ast.Compound():
-            help = "write the statements before this one"
-            return NotModelled("LX010", "a statement expression", help, node)
-        case _:
-            return NotModelled("LX010", "this expression is not modelled", "", node)

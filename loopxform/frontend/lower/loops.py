@@ -15,12 +15,13 @@ from pycparser import c_ast
 from loopxform.frontend.desugar import build
 from loopxform.frontend.lower.counting import Counting
 from loopxform.frontend.lower.ends import End, Ends, asked, left_early
-from loopxform.frontend.lower.expressions import Expressions, check_scalar
+from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.facts import Facts
 from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.pointers import Of, rank_left
 from loopxform.frontend.lower.refusal import NotModelled, refused
 from loopxform.frontend.lower.subscripts import check_wrap
+from loopxform.frontend.lower.unmodelled import check_scalar
 from loopxform.frontend.names.hidden_state import ARITHMETIC
 from loopxform.frontend.names.symbols import Span, Store, Symbol
 from loopxform.frontend.syntax.tree import below, every

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.lower.expressions import Expressions, check_scalar
+from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.refusal import NotModelled
 from loopxform.frontend.lower.sealed import is_sealed
+from loopxform.frontend.lower.unmodelled import check_scalar
 from loopxform.frontend.names.ctype import Array, CType, Func, ctype
 from loopxform.frontend.names.filescope import FileScope
 from loopxform.frontend.names.scopes import Resolver
