@@ -38,6 +38,8 @@ def test_the_rule_for_make(tmp_path: Path) -> None:
     run(tmp_path, "make")
     assert (tmp_path / "build" / "f.o").exists()
     assert (tmp_path / "build" / "f.d").exists()
+    assert (tmp_path / "build" / "f_opencl.c").exists()
+    run(tmp_path, "make --question")
 
 
 @pytest.mark.opencl_sdk
