@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import one_runtime
 import program_server
 import pytest
 
@@ -64,9 +65,10 @@ def cc(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """Sanitized programs are not optimised: that takes thrice the time, and others are for what
     compilers warn of."""
     level = ["-O0"] if any(x.startswith("-fsanitize") for x in args) else []
-    return subprocess.run(
-        ["cc", *args, *level], cwd=folder, capture_output=True, text=True, check=False
-    )
+    with one_runtime.linked(folder, [*args, *level]) as words:
+        return subprocess.run(
+            ["cc", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
 
 
 def build_both(folder: Path, *options: str) -> None:

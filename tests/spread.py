@@ -287,6 +287,9 @@ EVERY = {
     "unit/transforms/test_tensor_words.py::test_units_for_bytes": 2,
     "device/test_uneven_iterations.py::test_where_the_model_says_so": 2,
     "device/test_halves.py::test_kernels": 2,
+    "device/test_scatters.py::test_as_the_c_program": 2,
+    "device/test_sub_group_functions.py::test_programs_compute_what_c_does": 2,
+    "unit/transforms/test_unfold_windows.py::test_layers_are_products": 2,
 }
 """By how many cases there is one that runs by default: the first, and every nth after it."""
 
@@ -422,10 +425,12 @@ LONG = frozenset(
         "device/test_whole_functions.py::test_the_drop_in_computes_what_the_function_did[names0]",
         "lsp/test_editor.py::test_requests_about_a_text_that_has_changed_are_given_up",
         "lsp/test_pieces.py::test_what_is_said_after_edits_is_what_check_says",
+        "property/test_random_groups.py::test_random_rows[3]",
         "property/test_random_groups.py::test_random_rows_in_any_order[3]",
         "property/test_random_groups.py::"
         "test_scalars_that_a_loop_of_one_iteration_sets_for_all_work_items",
         "property/test_random_scans.py::test_versions_of_rows_agree[0-rows]",
+        "property/test_random_stencils.py::test_kernels_of_random_stencils",
         "test_packaging.py::test_cmake_finds_the_installed_package",
         "test_public_interface.py::test_the_page_about_python_runs",
         "test_python_commands.py::test_a_report_is_the_page_of_the_command",

@@ -5,17 +5,25 @@ Without a bug the same programs pass: they are those of `test_verdicts`.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import pytest
 from mutants import MUTANTS, Mutant
 from test_verdicts import check
+
+from loopxform.analysis import directions
+from loopxform.ir.memo import forget
 
 ROUNDS, PROGRAMS = 6, 60
 """A mutant has so many rounds of so many programs to be caught in."""
 
 
 def caught(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a check fails under the mutant."""
-    with monkeypatch.context() as m:
+    """Whether a check fails under the mutant. What it found out of programs is forgotten: other
+    tests look at the same ones."""
+    with monkeypatch.context() as m, ExitStack() as ending:
+        ending.callback(forget)
+        ending.callback(directions._asked.known.clear)
         mutant.plant(m)
         for seed in range(1, 1 + ROUNDS):
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
+import pytest
 from deriving import assert_same_meaning, c
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -128,11 +129,25 @@ def _address(fn: Function, e: Access) -> int | None:
     return None
 
 
-@settings(max_examples=6, deadline=None)
-@given(programs, st.sampled_from([(4, 8), (2, 8), (8, 16), (16, 2), (1, 32)]))
-def test_estimates_are_what_warps_touch(program: Program, tiles: tuple[int, int]) -> None:
+GROUPS = st.sampled_from([(4, 8), (2, 8), (8, 16), (16, 2), (1, 32)])
+
+
+def assert_estimated(program: Program, tiles: tuple[int, int]) -> None:
     done = naive(program.text, Ty=tiles[0], Tx=tiles[1])
     assert estimate(done, DEVICE).counts == counted(done)
+
+
+@settings(max_examples=3, deadline=None)
+@given(programs, GROUPS)
+def test_estimates_are_what_warps_touch(program: Program, tiles: tuple[int, int]) -> None:
+    assert_estimated(program, tiles)
+
+
+@pytest.mark.slow
+@settings(max_examples=12, deadline=None)
+@given(programs, GROUPS)
+def test_more_estimates_are_what_warps_touch(program: Program, tiles: tuple[int, int]) -> None:
+    assert_estimated(program, tiles)
 
 
 @settings(max_examples=8, deadline=None)
@@ -171,10 +186,21 @@ def walks(draw: st.DrawFn) -> str:
     )
 
 
-@settings(max_examples=12, deadline=None)
-@given(walks())
-def test_copies_that_pay_change_no_result(text: str) -> None:
+def assert_copies_change_nothing(text: str) -> None:
     (fn,) = parse_file("t.c", text=text).unit.functions
     done = tile(fn, {"Ty": 2, "Tx": 3}, None, PROFILES["generic"])
     event(f"{len(done.copied)} copies")
     assert_same_meaning(fn, done.function, (0, 1, 4))
+
+
+@settings(max_examples=6, deadline=None)
+@given(walks())
+def test_copies_that_pay_change_no_result(text: str) -> None:
+    assert_copies_change_nothing(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=18, deadline=None)
+@given(walks())
+def test_more_copies_that_pay_change_no_result(text: str) -> None:
+    assert_copies_change_nothing(text)
