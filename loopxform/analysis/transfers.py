@@ -13,7 +13,7 @@ counter of the loop, from the outermost body inwards.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING
 
 from loopxform.analysis import boxes, sets
@@ -100,12 +100,12 @@ class _Search:
         exposed = self._exposed()
         if not self.writes:
             return Movement(self._needed(exposed), None, exposed=True)
-        written = self._known(self._elements(self.writes)).intersect(self.touched)
+        written = self._in_touched(self._known(self._elements(self.writes)))
         between = self._between(written)
         kept = sets.bounded(lambda: between.subtract(self._elements(self.certain)))
         needed = sets.bounded(lambda: exposed.union(kept))
         back = self._range(written)
-        return Movement(self._needed(needed), back, not exposed.is_empty())
+        return Movement(self._needed(needed), back, not sets.bounded(exposed.is_empty))
 
     @property
     def whole(self) -> Range:
@@ -168,7 +168,8 @@ class _Search:
             if name not in inputs:
                 at = elements.find_dim_by_name(islpy.dim_type.param, f"p{n}")
                 if at >= 0:
-                    elements = elements.project_out(islpy.dim_type.param, at, 1)
+                    without = partial(elements.project_out, islpy.dim_type.param, at, 1)
+                    elements = sets.bounded(without)
         return elements
 
     @cached_property
@@ -196,8 +197,12 @@ class _Search:
     def _exposed(self) -> islpy.Set:
         """What may be read before it is written."""
         if not self.certain or not self.reads:
-            return self._elements(self.reads).intersect(self.touched)
+            return self._in_touched(self._elements(self.reads))
         return sets.bounded(lambda: self._unwritten().intersect(self.touched))
+
+    def _in_touched(self, elements: islpy.Set) -> islpy.Set:
+        touched = self.touched
+        return sets.bounded(lambda: elements.intersect(touched))
 
     def _unwritten(self) -> islpy.Set:
         import islpy

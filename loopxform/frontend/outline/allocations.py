@@ -51,7 +51,8 @@ class _Allocations:
     def size(self, d: c_ast.Decl) -> Expr | None:
         v = self.variables
         numbers = list(v.levels(d)) == [True] and bool(v.words(d))
-        if not numbers or not self._is_own(d) or "volatile" in d.quals:
+        quals = {q for x in every(d) for q in getattr(x, "quals", None) or ()}
+        if not numbers or not self._is_own(d) or quals & {"volatile", "_Atomic"}:
             return None
         setting = self._setting(d)
         if setting is None:

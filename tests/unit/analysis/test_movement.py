@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import islpy
 import pytest
 
-from loopxform.analysis import transfers
+from loopxform.analysis import sets, transfers
 from loopxform.analysis.extent import Extent, explain
 from loopxform.analysis.transfers import Range, movement
 from loopxform.frontend import parse_file
@@ -118,3 +120,32 @@ def test_what_is_too_hard_is_moved_whole(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(transfers._Search, "_unwritten", lambda _: Costly())
     found = movement(fn, next(p for p in fn.params if p.name == "A"), touched)
     assert words(found.into) == "0, 0 to n, max(m, n) - 1"
+
+
+@pytest.mark.parametrize("case", ["read in an earlier step", "behind a condition on data"])
+def test_every_question_to_isl_has_its_own_limit(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the last question left of its limit is not what the next one has."""
+    asked, depth = sets.bounded, [0]
+
+    def bounded(question: Callable[[], object]) -> object:
+        depth[0] += 1
+        try:
+            return asked(question)
+        finally:
+            depth[0] -= 1
+            if not depth[0]:
+                sets.context().set_max_operations(1)
+                sets.context().reset_operations()
+
+    monkeypatch.setattr(sets, "bounded", bounded)
+    body, into, back = MOVED[case]
+    (fn,) = parse_file("t.c", text=f"{HEAD} {{ {body} }}").unit.functions
+    found = explain(fn, "a")
+    assert isinstance(found, Extent)
+    try:
+        moved = movement(fn, next(p for p in fn.params if p.name == "a"), found)
+    finally:
+        sets.context().set_max_operations(0)
+    assert (words(moved.into), words(moved.back)) == (into, back)

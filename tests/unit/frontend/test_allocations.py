@@ -50,6 +50,7 @@ UNKNOWN = [
     "double *a = malloc(n * sizeof *a), **p = &a; LOOP",
     "again: ; double *a = malloc(n * sizeof *a); LOOP goto again;",
     "int at[9]; double *a = malloc(n * sizeof *a); if (setjmp(at)) s = 1; LOOP",
+    "double *volatile a = malloc(n * sizeof *a); LOOP",
     # Another size.
     "double *a = malloc(n); LOOP",
     "double *a = malloc(n * sizeof(float)); LOOP",
