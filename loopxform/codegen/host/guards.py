@@ -30,6 +30,7 @@ from loopxform.ir.nodes import (
     Param,
     Struct,
     Tile,
+    Un,
     Var,
 )
 from loopxform.ir.types import INT, INT_MAX, LLONG
@@ -320,10 +321,16 @@ def _is_float(x: Var, d: Dialect) -> bool:
 
 
 def _without_certain(x: Expr, d: Dialect) -> Expr:
-    """1 in place of what every number of a type narrower than long long is, 0 in place of what none
-    is, and nothing in place of 1 in a conjunction: compilers warn of asking."""
+    """1 in place of what is so for all numbers of the types, 0 in place of what is so for none, and
+    what that leaves of conditions: compilers warn of asking, and of numbers beyond long long."""
     match x:
+        case Bin("&&", Const(0), _) | Bin("&&", _, Const(0)):
+            return Const(0)
+        case Bin("||", Const(1), _) | Bin("||", _, Const(1)):
+            return Const(1)
         case Bin("&&", Const(1), rest) | Bin("&&", rest, Const(1)):
+            return rest
+        case Bin("||", Const(0), rest) | Bin("||", rest, Const(0)):
             return rest
         case Bin("<" | "<=" | ">" | ">=" as op, left, right):
             low, high = (left, right) if op[0] == "<" else (right, left)
@@ -338,11 +345,20 @@ def _without_certain(x: Expr, d: Dialect) -> Expr:
 
 
 def _ends(e: Expr, d: Dialect) -> tuple[int, int] | None:
-    """The least and the greatest number of a variable of a narrow type, or a number."""
-    if isinstance(e, Var):
-        t = d.types.get(e.name)
-        narrow = t is not None and not t.is_float and t.bytes < LLONG.bytes
-        return (t.least, t.most) if t is not None and narrow else None
+    """The least and the greatest number that a sum may be; sizes of 64 bits fit long long."""
+    match e:
+        case Var(name):
+            t = d.types.get(name)
+            if t is None or t.is_float:
+                return None
+            return t.least, min(t.most, LLONG.most)
+        case Bin("+" | "-" as op, left, right):
+            a, b = _ends(left, d), _ends(right, d)
+            if a is None or b is None:
+                return None
+            return (a[0] + b[0], a[1] + b[1]) if op == "+" else (a[0] - b[1], a[1] - b[0])
+        case Bin("<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||") | Un("!"):
+            return 0, 1
     number = value_of(e)
     return None if number is None else (number, number)
 

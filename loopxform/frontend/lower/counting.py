@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from loopxform.frontend.lower.expressions import Expressions
-from loopxform.frontend.lower.facts import Facts
+from loopxform.frontend.lower.facts import Facts, is_truth
 from loopxform.frontend.lower.refusal import refused
 from loopxform.frontend.names.symbols import Symbol
 from loopxform.ir.affine import value_of
@@ -48,6 +48,8 @@ class Counting:
         ends = value_of(low), value_of(high)
         if ends[0] is not None and ends[1] is not None:
             return ends[0] <= ends[1]
+        if self._values(low)[1] <= self._values(high)[0]:
+            return True
         return self.facts.assume(Bin("<=", low, high))
 
     def agrees(
@@ -93,6 +95,8 @@ class Counting:
         signed_wins = given.is_unsigned and not t.is_unsigned and given.bytes >= t.bytes
         if (given.bytes <= t.bytes and not signed_wins) or value_of(lo) is not None:
             return
+        if is_truth(lo):
+            return
         largest = Const((1 << (8 * t.bytes - (0 if t.is_unsigned else 1))) - 1, given)
         if not self.facts.assume(Bin("<=", lo, largest)):
             reason = f"the start of '{symbol.name}' may not fit its type"
@@ -128,7 +132,9 @@ class Counting:
     def _values(self, e: Expr) -> tuple[int, int]:
         """The least and greatest value of an expression, as far as its type tells."""
         value = value_of(e)
-        return (value, value) if value is not None else _range(self.type_of(e))
+        if value is not None:
+            return value, value
+        return (0, 1) if is_truth(e) else _range(self.type_of(e))
 
 
 def _range(t: Scalar) -> tuple[int, int]:

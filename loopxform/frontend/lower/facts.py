@@ -8,7 +8,7 @@ from itertools import islice, product
 from loopxform.frontend.lower.ranges import Context, loop_bounds
 from loopxform.ir.affine import Poly, constant, poly
 from loopxform.ir.evaluate import evaluate
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Select, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, For, Select, Un, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.typing import type_of
 from loopxform.ir.visit import names, walk_expr
@@ -63,7 +63,7 @@ class Facts:
             case Cast(t, operand):
                 return t.is_unsigned or (t.bytes >= 4 and self.known(operand))
             case _:
-                return type_of(e, self.types).is_unsigned
+                return is_truth(e) or type_of(e, self.types).is_unsigned
 
     def non_negative(self, e: Expr) -> bool:
         """Whether `e >= 0` is known, or can be asked of the arguments (and now is)."""
@@ -92,6 +92,15 @@ class Facts:
             return False
         self.assumes += new
         return True
+
+
+def is_truth(e: Expr) -> bool:
+    """Whether it is 0 or 1."""
+    match e:
+        case Bin("<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||") | Un("!"):
+            return True
+        case _:
+            return False
 
 
 def follows(condition: Expr, known: Iterable[Expr]) -> bool:

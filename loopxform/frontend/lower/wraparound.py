@@ -296,7 +296,14 @@ def _known(context: Context, facts: Facts) -> Known:
 
 
 def _in_64_bits(e: Expr) -> Expr:
-    return map_expr(e, lambda x: Cast(ULONG, x) if isinstance(x, Var) else x)
+    """Sums and products computed in 64 bits, of what their operands are in their own types."""
+    match e:
+        case Const():
+            return e
+        case Bin("+" | "-" | "*"):
+            return map_children(e, _in_64_bits)
+        case _:
+            return Cast(ULONG, e)
 
 
 _LARGEST_32 = Const(0xFFFFFFFF, ULONG, "4294967295UL")

@@ -31,6 +31,28 @@ void f(int n, int *restrict a)
     a[i - (4294967295u - n)] += i & 7;
 }
 """,
+    "what every truth is": """
+void f(int n, int *restrict a)
+{
+  for (short i = n > 4; i < n; i++)
+    a[i] = i;
+}
+""",
+    "what every int without its sign is": """
+void f(int n, int *restrict a)
+{
+  for (unsigned i = 1; i < (unsigned)n; i += 2)
+    a[i + 2] = i;
+}
+""",
+    "numbers beyond 64 bits": """
+void f(int n, int *restrict a, unsigned long u)
+{
+  for (int i = 0; i < n; i++)
+    if (n < (long)u)
+      a[i + 1] = a[i];
+}
+""",
 }
 
 
