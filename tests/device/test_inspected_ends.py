@@ -132,6 +132,16 @@ void pool(struct layer l)
   }
 }
 
+void heads(int n, int c, int k, int hs, const double *x, double *out)
+{
+  for (int s = 0; s < n; s++)
+    for (int h = 0; h < k; h++) {
+      double *o = out + s * c + h * hs;
+      for (int i = 0; i < hs; i++)
+        o[i] += x[i] * (h + 1);
+    }
+}
+
 int place(int n, const int *v)
 {
   int at = 0;
@@ -218,6 +228,8 @@ int main(void)
   swept(1, 3, u + N - 3, x, NULL, y);
   swept(2, 3, u + N - 3, NULL, val, y);
   pool((struct layer){2, 2, 4, y + 9, x});
+  heads(2, 5, 2, 2, x, y);
+  heads(2, 3, 2, 2, x, y);
   printf("%d\\n", place(7, hits));
   for (int i = 0; i < 13; i++)
     printf("%d %d\\n", h[i], v[i]);
@@ -229,7 +241,7 @@ int main(void)
 """
 
 TAKEN = ["product", "gather", "cycle", "table", "chosen", "blocks", "unsigned_counters", "pairs"]
-TAKEN += ["scattered", "kept_1", "most", "swept", "pool", "place_1"]
+TAKEN += ["scattered", "kept_1", "most", "swept", "pool", "heads", "place_1"]
 
 LEFT = {
     # Any of these stores may change what the next subscripts, bounds and conditions read.
@@ -263,6 +275,7 @@ def test_programs_print_the_same(tmp_path: Path, sanitized: bool) -> None:
         "product: the assumption lx_end_a_val >= 1 does not hold; running the loops on the host",
         "pairs: a subscript is negative, or too large; running the loops on the host",
         "scattered: the assumption !(n < least) does not hold; running the loops on the host",
+        "heads: the assumption hs*k <= c does not hold; running the loops on the host",
     ]
 
 

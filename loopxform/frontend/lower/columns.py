@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.frontend.lower.facts import Facts, is_stable
-from loopxform.frontend.lower.ranges import Context, cases, extremes
+from loopxform.frontend.lower.ranges import Context, cases, counted_to, extremes, gaps
 from loopxform.ir.affine import Monomial, Poly, constant, poly, to_expr
 from loopxform.ir.nodes import Bin, Const, Expr
 from loopxform.ir.quotients import WORD
@@ -32,14 +32,18 @@ def inside(
 
 def _is_contradictory(context: Context, facts: Facts) -> bool:
     """Whether no number is where the conditions want it: `u < -x` and `u >= w - x`."""
-    pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
-    return any(_is_reached(a.limit - b.limit - constant(1), context, facts) for a, b in pairs)
+    return any(_is_reached(-gap - constant(1), context, facts) for gap in gaps(context))
 
 
 def _value_inside(
     index: Poly, extent: Poly, context: Context, facts: Facts, row: Poly | None
 ) -> list[Expr] | None:
-    lows = extremes(index, context, facts.known, greatest=False)
+    counted = counted_to(context)
+
+    def known(e: Expr) -> bool:
+        return facts.known(e) or e in counted
+
+    lows = extremes(index, context, known, greatest=False)
     above: list[Expr] | None = [] if any(_is_reached(x, context, facts) for x in lows) else None
     if above is None:
         one = row is not None and is_stable(to_expr(index), facts.stable)  # column n - 1 of all
@@ -47,14 +51,13 @@ def _value_inside(
         above = _asked(asked, context, facts)
     if above is None:
         return None
-    gaps = [
-        extent - constant(1) - high for high in extremes(index, context, facts.known, greatest=True)
-    ]
-    if any(g.constant is not None and g.constant >= 0 for g in gaps):
+    highs = extremes(index, context, known, greatest=True)
+    left = [extent - constant(1) - high for high in highs]
+    if any(g.constant is not None and g.constant >= 0 for g in left):
         return above
-    if any(map(_has_quotient, gaps)) and any(_is_reached(g, context, facts) for g in gaps):
+    if any(map(_has_quotient, left)) and any(_is_reached(g, context, facts) for g in left):
         return above
-    below = None if row is None else _asked(gaps, context, facts)
+    below = None if row is None else _asked(left, context, facts)
     return None if below is None else [*above, *below]
 
 
@@ -96,11 +99,10 @@ def _where_nothing_runs(g: Poly, context: Context) -> bool:
 
 def _is_reached(low: Poly, context: Context, facts: Facts) -> bool:
     """Whether a number is not negative, where all loops around have an iteration."""
-    pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
-    gaps = [b.limit - a.limit for a, b in pairs]
-    halved = frozenset(n for g in gaps for n in _divided(g))
+    spans = gaps(context)
+    halved = frozenset(n for g in spans for n in _divided(g))
     return _never_negative(low, facts, halved) or any(
-        _never_negative(low - g, facts, halved) for g in gaps
+        _never_negative(low - g, facts, halved) for g in spans
     )
 
 

@@ -181,6 +181,28 @@ def extremes(p: Poly, context: Context, positive: Sign, *, greatest: bool) -> li
     return found
 
 
+def gaps(context: Context) -> list[Poly]:
+    """How far the bounds of each variable are apart: not negative where they hold."""
+    pairs = ((a, b) for a in context for b in context if a.var == b.var and a.lower > b.lower)
+    return [b.limit - a.limit for a, b in pairs]
+
+
+def counted_to(context: Context) -> frozenset[Expr]:
+    """Numbers that are not negative where the bounds hold: n inside a loop from 0 to n."""
+    return frozenset(e for gap in gaps(context) if (e := _counted(gap)) is not None)
+
+
+def _counted(gap: Poly) -> Expr | None:
+    """n of `n - 1`, or of another number below it."""
+    terms = dict(gap.terms)
+    first = terms.pop((), 0)
+    match list(terms.items()):
+        case [((e,), c)] if c > 0 and first <= 0:
+            return e
+        case _:
+            return None
+
+
 def is_between(e: Expr, first: int, last: int, context: Context, types: dict[str, Scalar]) -> bool:
     """Whether a sum of signed numbers is never below one number nor above another."""
     if any(type_of(x, types).is_unsigned for x in walk_expr(e)):

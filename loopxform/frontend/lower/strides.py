@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from loopxform.ir.affine import Poly, constant
-from loopxform.ir.quotients import lead, quotient
+from loopxform.ir.quotients import divide, lead, quotient
 
 
 def sort_key(p: Poly) -> tuple[int, int]:
@@ -38,7 +38,8 @@ def both_signs(found: list[Poly]) -> Iterator[list[Poly]]:
 def stride_lists(coefficients: list[Poly]) -> list[list[Poly]]:
     """Lists of strides to try, largest stride first: with and without the constant ones, with
     diagonals (n + 1 next to n) reduced to rows, and with multiples of one stride (n and 2*n)
-    reduced to their common divisor."""
+    reduced to their common divisor. Where rows hold parts that they are no multiple of (heads of
+    `c / h` numbers in rows of c), the rows are tried alone, last."""
     distinct = list(dict.fromkeys(c for c in coefficients if c.constant != 1 and c.terms))
     symbolic = [c for c in distinct if c.constant is None]
     rows = _rows(symbolic)
@@ -49,6 +50,16 @@ def stride_lists(coefficients: list[Poly]) -> list[list[Poly]]:
             strides = sorted([*symbols, *extra], key=sort_key, reverse=True)
             if strides and strides not in out:
                 out.append(strides)
+    whole = _dividing(sorted(rows, key=sort_key, reverse=True))
+    return [*out, whole] if whole and whole not in out else out
+
+
+def _dividing(strides: list[Poly]) -> list[Poly]:
+    """The largest one, and of the others those that divide all that are larger."""
+    out: list[Poly] = []
+    for s in strides:
+        if not out or divide(out[-1], s) is not None:
+            out.append(s)
     return out
 
 

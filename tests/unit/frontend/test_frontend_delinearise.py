@@ -52,6 +52,19 @@ def test_recovered(
     assert next(p for p in fn.params if p.name == "a").flat
 
 
+def test_rows_that_are_no_multiple_of_their_parts() -> None:
+    """Heads of hs numbers in rows of c: the rows are dimensions, where all heads fit in one."""
+    head = "for (int h = 0; h < k; h++) for (int i = 0; i < hs; i++)"
+    body = f"{head} a[b*t*c + s*c + h*hs + i] = 1;"
+    (fn,) = parsed(
+        "void f(int n, int t, int c, int k, int hs, float *a)"
+        f"{{ for (int b = 0; b < n; b++) for (int s = 0; s < t; s++) {body} }}"
+    ).unit.functions
+    assert shape(fn, "a") == [None, "t", "c"]
+    assert "a[b, s, h*hs+i]" in listing(fn)
+    assert assumes(fn) == ["hs*k <= c"]
+
+
 ALTERNATING = [
     ("(i + c) % 2", True),
     ("(i + c & 1)", True),
