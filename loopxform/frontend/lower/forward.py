@@ -6,7 +6,9 @@
 A subscript that the user computes beforehand then says what it depends on, as if it stood in the
 brackets, and a condition says so of the subscripts under it. A value is carried forward until
 something it is made of may change, and past an `if` that clamps it: `if (r < 0) r = 0;` sets
-`max(r, 0)`. Scalars that only these read, declared where they are set, are left out.
+`max(r, 0)`. Ends of loops that unsigned locals hold are the numbers that these are set to, whose
+arithmetic may wrap around: later questions ask for what it is made of. Scalars that only these
+read, declared where they are set, are left out.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from loopxform.ir.typing import COMPARISONS, type_of
 from loopxform.ir.visit import bodies, map_body, map_stmt_exprs, names, reads, substitute, walk
 from loopxform.ir.visit import walk_expr as parts
 from loopxform.ir.visit import writes as stores
+from loopxform.ir.whiles import condition
 
 MOST = 32
 """Parts of an expression that is carried forward; longer ones say little and grow in chains."""
@@ -81,14 +84,15 @@ class _Forward:
         s = map_stmt_exprs(s, lambda e: self._part(e, values))
         match s:
             case For():
-                return replace(s, body=self.block(s.body, dict(values)))
+                return replace(self._header(s, values), body=self.block(s.body, dict(values)))
             case If():
+                decided = substitute(s.cond, values)
                 s = replace(s, cond=self._condition(s.cond, values))
                 taken, other = dict(values), dict(values)
                 then, orelse = self.block(s.then, taken), self.block(s.orelse, other)
                 changed = _changed((s,))
                 _forget(values, changed)
-                values |= self._chosen(s.cond, taken, other, changed or ())
+                values |= self._chosen(s.cond, decided, (taken, other), changed or ())
                 return replace(s, then=then, orelse=orelse)
             case Assign(Var(name), value, op):
                 self.used |= names(value) & values.keys()
@@ -105,19 +109,60 @@ class _Forward:
                 _forget(values, {s.name})
         return s
 
+    def _header(self, s: For, values: Values) -> For:
+        """A loop with the values of unsigned locals in its ends, which are made of unsigned
+        numbers alone: one that is converted says nothing of what is below 0."""
+        known = {
+            n: e for n, e in values.items() if all(map(self._has_no_sign, (Var(n), *parts(e))))
+        }
+        read = (names(s.lo) | names(s.hi)) & known.keys()
+        if not read or condition(s) is not None:
+            return s
+        self.used |= read
+        asks = None if s.asks is None else substitute(s.asks, known)
+        return replace(s, lo=substitute(s.lo, known), hi=substitute(s.hi, known), asks=asks)
+
+    def _has_no_sign(self, e: Expr) -> bool:
+        return type_of(e, self.types).is_unsigned or (isinstance(e, Const) and e.value >= 0)
+
     def _chosen(
-        self, cond: Expr, taken: Values, other: Values, changed: Iterable[str]
+        self, cond: Expr, decided: Expr, ends: tuple[Values, Values], changed: Iterable[str]
     ) -> Iterator[tuple[str, Expr]]:
-        """The values of locals that an `if` clamps."""
+        """The values of locals that an `if` clamps; `decided` is its condition in values."""
+        taken, other = ends
         for name in sorted(set(changed) & taken.keys() & other.keys()):
             value = Select(cond, taken[name], other[name])
-            kept = self._is_signed(name) and not names(value) & set(changed)
+            if not self._is_signed(name):
+                nearest = self._nearest(Select(decided, taken[name], other[name]))
+                if nearest and not names(nearest) & set(changed) and self._carries(name, nearest):
+                    yield name, nearest
+                continue
+            kept = not names(value) & set(changed)
             clamped = chosen(cond, taken[name], other[name]) if kept else None
             if clamped is not None and self._carries(name, value):
                 yield name, clamped
 
+    def _nearest(self, e: Select) -> Expr | None:
+        """The less or the greater of two unsigned numbers of one type that are compared as they
+        stand, whatever their arithmetic does; None where it is neither."""
+        match e:
+            case Select(Bin("<" | "<=", left, right), then, orelse):
+                pass
+            case Select(Bin(">" | ">=", right, left), then, orelse):
+                pass
+            case _:
+                return None
+        plain = all(self._has_no_sign(x) for end in (left, right) for x in parts(end))
+        if not plain or type_of(left, self.types) != type_of(right, self.types):
+            return None
+        if (then, orelse) in ((left, right), (right, left)):
+            return Bin("min" if then == left else "max", then, orelse)
+        return None
+
     def _shorter(self, e: Expr) -> Expr:
         """A value with one operator for each `?:` that is the less or the greater of two."""
+        if isinstance(e, Select) and type_of(e, self.types).is_unsigned:
+            return self._nearest(e) or e
         if not isinstance(e, Select) or not self._is_plain(e) or not self._is_plain(e.cond):
             return e
         new = chosen(e.cond, e.then, e.orelse)
