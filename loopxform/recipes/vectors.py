@@ -186,6 +186,7 @@ def _boxed(w: Work, array: str, item: str) -> bool:
     else:
         counter = f"{name}_e"
         w.do(Unroll(counter))
+        w.attempt(Unroll(f"{name}_r"))  # where it has several rows
         stored = _widest(w, StoreVectors, counter, most)
     if not stored or not (filled or written):
         w.derivation = before

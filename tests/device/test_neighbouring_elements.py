@@ -87,10 +87,11 @@ IN_ONE_SEGMENT = [
     ("records", 2),
     ("colours", 8),
 ]
-LAYOUT = "int n, int m, const {0} a[restrict 3][n][m], {0} b[restrict n][m][3]"
+LAYOUT = "int n, int m, {0} a[restrict 3][n][m], {0} b[restrict n][m][3]"
 PLANES = {
     "inside": "for (i...) for (j...) for (int c = 0; c < 3; c++) b[i][j][c] = a[c][i][j];",
     "outside": "for (int c = 0; c < 3; c++) for (i...) for (j...) b[i][j][c] = a[c][i][j];",
+    "back": "for (i...) for (j...) for (int c = 0; c < 3; c++) a[c][i][j] = b[i][j][c] - c;",
     "turned": "for (i...) for (j...) for (int c = 0; c < 3; c++) b[i][j][c] = a[2 - c][i][j] + c;",
 }
 OTHERS = {

@@ -2,8 +2,9 @@
   for k < W: A_box[k] = e;  for q < W: A[W*i + q] = A_box[q]; }
 
 Each iteration of a loop works on a copy of its own of the box of an array that it writes: of one
-fixed size, along the last dimension. The box is filled first where the iteration reads the array,
-and stored at its end, in a loop that moves nothing else (`store-vectors`). Legal where all uses of
+fixed size, along the last dimension, of one row or several. The box is filled first where the
+iteration reads the array, and stored at its end, in loops that move nothing else (`store-vectors`).
+Legal where all uses of
 the array in the loop are in the box, and each element of it is written in every iteration for
 certain: then all of them exist, and no other iteration that runs meanwhile uses them. (Volkov,
 "Better performance at lower occupancy", GTC 2010; `stage_mem` of Exo.)
@@ -14,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
-from loopxform.ir.affine import constant, poly, simplify, to_expr
+from loopxform.ir.affine import poly, simplify, to_expr
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
@@ -107,23 +109,35 @@ class _Buffer:
 
     def body(self, fn: Function, name: str, step: str) -> tuple[Stmt, ...]:
         origin = self.site.loop.origin.then(step)
-        size = to_expr(self.box.sizes[-1] or constant(1))
-        *fixed, low = map(to_expr, self.box.lows)
-        slices = (*(Slice(e, None) for e in fixed), Slice(low, size))
+        sizes = [None if n is None else to_expr(n) for n in self.box.sizes]
+        shape = tuple(n for n in sizes if n is not None)
+        slices = tuple(Slice(to_expr(low), n) for low, n in zip(self.box.lows, sizes))
         copied = {u.load: relative(u, name, self.box, u.load.origin) for u in self.used}
-        counter = fresh(fn, f"{name}_e")
-        element = Load(self.array, (*fixed, simplify(Bin("+", low, Var(counter)))))
-        last = Assign(element, Load(name, (Var(counter),)), label=f"store_{name}", origin=origin)
         fill = (Copy(name, self.array, slices, False, origin=origin),) if self.filled else ()
         return (
-            Decl(name, symbols(fn)[self.array], (size,), Space.PRIVATE, origin=origin),
+            Decl(name, symbols(fn)[self.array], shape, Space.PRIVATE, origin=origin),
             *fill,
             *map_exprs(
                 self.site.loop.body,
                 lambda e: copied.get(e, e) if isinstance(e, Load) else e,
             ),
-            For(counter, Const(0), size, Const(1), (last,), origin=origin),
+            self._stored(fn, name, step),
         )
+
+    def _stored(self, fn: Function, name: str, step: str) -> Stmt:
+        """The loop over the elements of a row, in one over rows where there are several."""
+        origin, rows = self.site.loop.origin.then(step), self.box.rank - 1
+        wanted = [f"{name}_{'r' * n}" for n in range(rows, 0, -1)]
+        counters = [fresh(fn, x) for x in (*wanted, f"{name}_e")]
+        left, index = iter(counters), list[Expr]()
+        for low, n in zip(map(to_expr, self.box.lows), self.box.sizes):
+            index.append(low if n is None else simplify(Bin("+", low, Var(next(left)))))
+        element, kept = Load(self.array, tuple(index)), Load(name, tuple(map(Var, counters)))
+        store: Stmt = Assign(element, kept, label=f"store_{name}", origin=origin)
+        ends = [to_expr(n) for n in self.box.sizes if n is not None]
+        for counter, end in reversed(list(zip(counters, ends))):
+            store = For(counter, Const(0), end, Const(1), (store,), origin=origin)
+        return store
 
 
 def _buffered(fn: Function, site: LoopSite, array: str) -> _Buffer | Obstacle:
@@ -144,8 +158,10 @@ def _buffered(fn: Function, site: LoopSite, array: str) -> _Buffer | Obstacle:
     reads = uses(fn, map_body(body, _without_target), array)
     written = tuple(_written(fn, body, array))
     found = box((*reads, *written))
-    size = None if found is None or found.sizes[-1] is None else found.sizes[-1].value
-    if found is None or size is None or found.rank > 1 or not 1 < size <= LARGEST:
+    sizes = () if found is None else tuple(n.value for n in found.sizes if n is not None)
+    whole = found is not None and found.sizes[-1] is not None and None not in sizes
+    shape = tuple(int(n) for n in sizes if n is not None)
+    if found is None or not whole or not (shape[-1] > 1 and prod(shape) <= LARGEST):
         text = f"an iteration of '{site.loop.var}' does not use a row of '{array}' of fixed size"
         return Obstacle("LX162", text, remedy="stripmine the loops its subscripts use")
     if any(f is not None for f in (*found.floors, *found.lasts)):
@@ -153,7 +169,7 @@ def _buffered(fn: Function, site: LoopSite, array: str) -> _Buffer | Obstacle:
     moving = writes(body) | declared(body).keys()
     if {n for u in (*reads, *written) for e in u.index for n in names(e)} & moving:
         return Obstacle("LX162", f"the loop computes subscripts of '{array}'")
-    if _certain(site, array, found) != set(range(size)):
+    if _certain(site, array, found) != set(product(*map(range, shape))):
         text = f"an iteration of '{site.loop.var}' may leave elements of '{array}' alone"
         return Obstacle("LX161", text, remedy="leave it where it is")
     return _Buffer(site, array, found, (*reads, *written), bool(reads) or _changes(body, array))
@@ -178,17 +194,18 @@ def _changes(body: tuple[Stmt, ...], array: str) -> bool:
     return any(isinstance(s, Assign) and s.op and array in writes((s,)) for _, s in walk(body))
 
 
-def _certain(site: LoopSite, array: str, found: Box) -> set[int]:
+def _certain(site: LoopSite, array: str, found: Box) -> set[tuple[int, ...]]:
     """The elements of the box that every iteration writes: under loops of a fixed number of
     iterations, and no condition."""
-    out, low = set[int](), found.lows[-1]
+    out = set[tuple[int, ...]]()
     for inner, s in _unconditional(site.loop.body, ()):
         if isinstance(s.target, Load) and s.target.array == array:
-            index = poly(s.target.index[-1]) - low
+            ends = zip(s.target.index, found.lows, found.sizes)
+            index = [to_expr(poly(e) - low) for e, low, n in ends if n is not None]
             for values in product(*(trips for _, trips in inner)):
                 at: dict[str, Expr] = {x.var: _at(x, n) for (x, _), n in zip(inner, values)}
-                place = poly(substitute(to_expr(index), at)).value
-                out |= set() if place is None else {place}
+                place = [poly(substitute(e, at)).value for e in index]
+                out |= set() if None in place else {tuple(int(n) for n in place if n is not None)}
     return out
 
 

@@ -19,6 +19,9 @@ COPY = loop("b[i] = a[i];")
 PLANES = loop("b[3 * i + 2] = 1; b[3 * i] = a[i]; b[3 * i + 1] = a[i] * 2;", PIXELS)
 IN_PLACE = loop("b[i] += a[i]; if (b[i] > 9) b[i] = 9;")
 COLOURS = loop("for (int c = 0; c < 3; c++) b[3 * i + c] = a[i] * c;", PIXELS)
+ROWS = loop(
+    "for (int k = 0; k < 3; k++) b[k][i] = a[i] * k;", "int n, const float a[n], float b[3][n]"
+)
 MATRIX = c(
     "for (int j = 0; j < n; j++) for (int i = 0; i < m; i++) b[j][i] = a[j][i];",
     "int n, int m, const float a[n][m], float b[n][m]",
@@ -30,9 +33,12 @@ LISTINGS = {
     "three-members": (PLANES, *FOURS, "buffer-box b iv#1 own"),
     "in-place": (IN_PLACE, *FOURS, "buffer-box b iv#1"),
     "inner-loop": (COLOURS, "buffer-box b i"),
+    "rows": (ROWS, *FOURS, "buffer-box b iv#1"),
+    "rows-in-place": (ROWS.replace("] =", "] +="), *FOURS, "buffer-box b iv#1"),
     "row-of-a-matrix": (MATRIX, *FOURS, "buffer-box b iv#1"),
 }
 REFUSALS = {
+    "some-rows": (ROWS.replace("k++) b", "k++) if (k != 1) b"), *FOURS, "buffer-box b iv#1"),
     "no-such-loop": (COPY, "buffer-box b q"),
     "taken": (COPY, *FOURS, "buffer-box b iv#1 a"),
     "only-read": (COPY, *FOURS, "buffer-box a iv#1"),
