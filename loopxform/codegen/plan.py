@@ -202,7 +202,8 @@ class Plan:
         spans = [s for k in self.kernels for s in _spans(k.mapping) if names(s) <= given]
         d = Dialect("c", symbols(self.start))
         asked = conditions(self.start, self.function, sizes)
-        return strictest((*asked, *(in_int(simplify(s), d) for s in spans)))
+        more = (in_int(simplify(s), d) for s in spans)
+        return strictest((*asked, *(c for c in more if not c.is_certain(d))))
 
 
 def program_plan(

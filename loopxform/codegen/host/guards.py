@@ -56,6 +56,10 @@ class Condition:
         """The condition in C."""
         return cexpr.expr(self.expr, d) if self.plain else wide(self.expr, d)
 
+    def is_certain(self, d: Dialect) -> bool:
+        """Whether the types say so already."""
+        return not self.plain and _told(self.expr, d) == Const(1)
+
 
 def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tuple[Condition, ...]:
     """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
@@ -71,7 +75,7 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     arrays = [s for s in dict.fromkeys(arrays) if s not in users]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
-    return strictest((*_narrow(start, mentioned), *found))
+    return strictest((*_narrow(start, mentioned), *(c for c in found if not c.is_certain(d))))
 
 
 def strictest(asked: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -311,8 +315,12 @@ def wide(e: Expr, d: Dialect) -> str:
     def cast(x: Expr) -> Expr:
         return Cast(LLONG, x) if isinstance(x, Var) and not _is_float(x, d) else x
 
-    told = map_expr(e, lambda x: _without_certain(x, d))
-    return cexpr.expr(numbers(map_expr(told, cast), d), d)
+    return cexpr.expr(numbers(map_expr(_told(e, d), cast), d), d)
+
+
+def _told(e: Expr, d: Dialect) -> Expr:
+    """Without what need not be asked."""
+    return map_expr(e, lambda x: _without_certain(x, d))
 
 
 def _is_float(x: Var, d: Dialect) -> bool:
