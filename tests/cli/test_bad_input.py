@@ -55,6 +55,7 @@ def beside(nest: str) -> str:
 
 
 CASES: dict[str, tuple[str, list[str]]] = {
+    "function-twice": (TWO, ["check", "--function", "f", "--function", "g"]),
     "syntax-error": (
         "void f(int n, float a[n])\n{\n  for (int i = 0; i < n; i++\n    a[i] = 0;\n}\n",
         ["tile"],

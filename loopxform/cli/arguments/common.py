@@ -19,6 +19,21 @@ MEBIBYTES = 800
 """Memory in use beyond which nothing more is started."""
 
 
+class _Once(argparse.Action):
+    """An option that would be passed over where it is given again."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, f"'{values}' is a second one, and one is meant")
+        setattr(namespace, self.dest, values)
+
+
 def parser(
     name: str,
     about: str,
@@ -42,7 +57,7 @@ def parser(
         p.add_argument("--function", metavar="NAME", action="append", default=[], help=help)
     else:
         help = "the function to use, if the file has several"
-        p.add_argument("--function", metavar="NAME", help=help)
+        p.add_argument("--function", metavar="NAME", action=_Once, help=help)
     add_preprocessor(p)
     add_project(p)
     return p
