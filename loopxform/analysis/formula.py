@@ -8,7 +8,7 @@ is not affine is over-approximated by true, under negation too, and reported as 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from loopxform.analysis.cases import Case, Cases, with_sign
@@ -65,12 +65,27 @@ class Translator:
     scope: Scope
     exact: bool = True
     known: bool = True
+    found: dict[int, tuple[Expr, Cases | None, bool, bool]] = field(default_factory=dict)
+    """Operands that were translated, by identity, and whether they were `exact` and `known`: `min`
+    and `max` compare theirs, and nested ones do so again and again."""
 
     # ------------------------------------------------------------ values
 
     def cases(self, e: Expr) -> Cases | None:
         """The value of an integer expression by cases that exclude each other and cover
         everything, or None (which clears `exact`) where it is not affine."""
+        if isinstance(e, Const | Var):
+            return self._translated(e)
+        known = self.found.get(id(e))
+        if known is None or known[0] is not e:
+            inner = Translator(self.scope, found=self.found)
+            known = e, inner._translated(e), inner.exact, inner.known
+            self.found[id(e)] = known
+        _, cases, exact, is_known = known
+        self.exact, self.known = self.exact and exact, self.known and is_known
+        return cases
+
+    def _translated(self, e: Expr) -> Cases | None:
         found = self._cases(e)
         if found is not None and len(found) <= MAX_CASES:
             return found
@@ -232,7 +247,7 @@ class Translator:
         return tuple(out)
 
     def _select(self, cond: Expr, then: Expr, orelse: Expr) -> Cases | None:
-        inner = Translator(self.scope)
+        inner = Translator(self.scope, found=self.found)
         yes, no = inner.condition(cond), inner.condition(cond, holds=False)
         a, b = self.cases(then), self.cases(orelse)
         if a is None or b is None or not inner.known:

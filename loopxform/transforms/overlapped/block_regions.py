@@ -48,12 +48,17 @@ class Use:
 
     @classmethod
     def every(cls, piece: Piece, read: BlockRead, types: Mapping[str, Scalar]) -> Iterator[Use]:
-        key = id(piece.template), read.index, piece.along
+        key = id(piece.template), id(read)
         kept = _uses.get(key)
-        if kept is None or kept[0].piece.template is not piece.template:
+        if kept is None or not kept[0]._is_of(piece, read):
             kept = tuple(cls._every(piece, read, types))
             _uses.put(key, kept)
-        return (replace(u, piece=piece, read=read) for u in kept)
+        return (cls(piece, read, u.index, u.dims, u.ends, u.least, u.most) for u in kept)
+
+    def _is_of(self, piece: Piece, read: BlockRead) -> bool:
+        known = self.piece
+        same = known.template is piece.template and self.read is read
+        return same and known.along is piece.along and known.sizes is piece.sizes
 
     @classmethod
     def _every(cls, piece: Piece, read: BlockRead, types: Mapping[str, Scalar]) -> Iterator[Use]:
@@ -69,7 +74,7 @@ class Use:
 
 
 _uses = Table[tuple[Use, ...]](4096)
-"""By template and subscripts."""
+"""By template and read, as they are."""
 
 
 @record

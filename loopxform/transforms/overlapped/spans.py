@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor
+from functools import cached_property
+from math import ceil, floor, lcm
 
 from loopxform.ir.affine import Monomial, Poly, poly, value_of
 from loopxform.ir.clamps import clamped, extremum
@@ -124,9 +125,18 @@ class Span:
 
     def width(self, sizes: tuple[int, ...]) -> int:
         """The most elements, of tiles of some sizes."""
-        inner = self.scale * sizes[self.axis] if self.axis is not None else Fraction(0)
-        ends = (Fraction(behind - before) for before, behind in self.slack)
-        return floor(max([inner + self.high - self.low, *ends])) + 1
+        grows, there, parts, least = self._widths
+        size = sizes[self.axis] if self.axis is not None else 0
+        return max((grows * size + there) // parts, least) + 1
+
+    @cached_property
+    def _widths(self) -> tuple[int, int, int, int]:
+        """How far apart the ends are: the floor of a line of sizes in whole numbers (how it grows,
+        where it begins, by what it is divided), or the `least` number."""
+        apart = self.high - self.low
+        parts = lcm(self.scale.denominator, apart.denominator)
+        least = max(behind - before for before, behind in self.slack)
+        return int(self.scale * parts), int(apart * parts), parts, least
 
     def read(self, e: Expr, p: str) -> Span | None:
         """The values of a subscript over the elements of the span."""

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
+from loopxform.ir.memo import remembered
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Expr, For, Function, If, Stmt
 from loopxform.ir.typing import symbols
@@ -93,8 +94,13 @@ class TileStages(Step):
 
     def _group(self, fn: Function) -> BlockGroup:
         """Raises NotStages."""
-        paths = paths_of(fn, self.loops)
-        return BlockGroup.of(Nests.judged(fn, paths), paths)
+        return _group(fn, self.loops)
+
+
+@remembered(16)
+def _group(fn: Function, loops: tuple[str, ...]) -> BlockGroup:
+    paths = paths_of(fn, loops)
+    return BlockGroup.of(Nests.judged(fn, paths), paths)
 
 
 @record

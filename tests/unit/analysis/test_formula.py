@@ -50,6 +50,8 @@ CONDITIONS = [
     "i * 3 < j * -2", "i & 1", "(i & 3) == 2", "i >> 1 == j", "i << 2 < j", "i < Ty*Ry - j",
     "i // 3 >= j - 1", "(i - j) // 2 <= i", "j > (i + 1) // 4", "max(0, (i - 3) // 2) <= j",
     "j < (2 - i) // 3", "i // 2 > 1", "-1 >= i // 2", "i // 2 < j // 3",
+    "max(i // 2, 1) == min(2, i // 2)", "min(i // 2, j) <= i // 2 - j",
+    "not (max(i // 2, 1) > min(i // 2, j))",
     "not (not (i < j))", "i // 2 * 2 == i", "(i + j) % 5 // 2 == 1",
 ]  # fmt: skip
 
@@ -108,3 +110,13 @@ def test_a_product_of_parameters_is_one_unknown_constant() -> None:
 def test_numbers_of_the_other_signedness(number: int, type: Scalar, held: int) -> None:
     """One value each: `i / 2` of an unsigned i is divided by a number."""
     assert with_sign(((const(number), ()),), type) == ((const(held), ()),)
+
+
+def test_operands_of_nested_extrema_are_translated_once() -> None:
+    """Each asks for its own three times: twice to compare them, once for the value."""
+    x: Expr = e("i // 2")
+    for n in range(3):
+        x = Bin("max", Bin("min", x, Const(9 - n)), Const(n))
+    names = names_of(fn("i"))
+    assert Translator(names).cases(x) is not None
+    assert names.fresh().endswith(":3"), "i / 2 has two cases, of negative numbers and others"
