@@ -134,7 +134,7 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     p.add_argument("--programs", type=Path, metavar="FILE.toml", help="a table of programs")
     p.add_argument("--only", default="", help="names of programs, with commas")
     p.add_argument("--fp", help="what floating-point arithmetic may do (with --run: strict)")
-    p.add_argument("--limit", type=float, help="CPU seconds (default 15 for each 1,000 lines)")
+    p.add_argument("--limit", type=float, help="CPU seconds (default 30 for each 1,000 lines)")
     return p
 
 

@@ -12,7 +12,7 @@ from loopxform.floating_point import LEVELS
 SECONDS = 60
 """CPU time that nobody waits for the answers about one file."""
 
-SECONDS_BY_LINES = 15
+SECONDS_BY_LINES = 30
 """CPU time for each 1000 lines that are to be transformed; begun ones count."""
 
 MEBIBYTES = 800
