@@ -115,7 +115,7 @@ def test_is_parallel(name: str) -> None:
     body, params = (IMAGES | LINES)[name]
     done = offloaded(body, params, few_items("generic"))
     alone = [p.why for p in done.parts if p.kind != "kernel"]
-    short = ("statements between the nests", "passes running values of i on")
+    short = ("statements between the nests", "passes running values of i")
     assert all(any(x in why for x in short) for why in alone), alone
     recipes = {p.tiled.recipe for p in done.parts if p.tiled}
     assert "scan" in recipes or name in IMAGES

@@ -83,7 +83,7 @@ def host_plan(
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
     arguments = tuple(_argument(a) for a in passed)
     roots = structs.roots(p for p in written.params if not p.ends)
-    divided = divisions.each(plan)
+    divided, touched = divisions.each(plan), tuple(_touched(plan))
     return HostPlan(
         name=fn.name,
         place=_place(fn, origin),
@@ -114,10 +114,10 @@ def host_plan(
         arguments=arguments,
         conditions=conditions,
         asked_scalars=tuple(prototypes.asked_scalars(plan)),
-        touched=tuple(_touched(plan, d)),
+        touched=tuple((wide(when, d), _untouched(b)) for b, when in touched),
         locals=tuple(inside.locals()),
         unused=(*roots, *(name for name, _ in inside.locals())),
-        unused_by_cl=prototypes.unused_by_cl(plan, order),
+        unused_by_cl=prototypes.unused_by_cl(plan, order, [when for _, when in touched]),
         nulls=tuple(inside.nulls()),
         given=tuple(_given(plan, d)),
         overlaps=tuple(guards.overlaps(fn, guards.meeting(fn), inside.texts)),
@@ -246,7 +246,7 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
     return a.name, f"cl_{a.type.cl}"
 
 
-def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
+def _touched(plan: Plan) -> Iterator[tuple[Buffer, Expr]]:
     """Where each kernel is launched once: the arrays that they are about have elements. Those that
     may not be there are not asked, nor those that are touched when others are not (in one of two
     branches), where the kernels do that under the condition that the loops do it under."""
@@ -257,12 +257,19 @@ def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
         if when is None or value_of(when) is not None:
             continue
         if alike or not _is_touched_when(plan.function, b):
-            yield wide(when, d), f"{b.param.name} is not touched: there is nothing to offload"
+            yield b, when
+
+
+def _untouched(b: Buffer) -> str:
+    return f"{b.param.name} is not touched: there is nothing to offload"
 
 
 def _is_touched_when(fn: Function, b: Buffer) -> bool:
     """Whether a mapped program touches an array no sooner than the user's does: tiles are copied
-    as a whole, those that are fetched ahead also where no iteration follows."""
+    as a whole, those that are fetched ahead also where no iteration follows. Of structs that are
+    copied whole it is not known."""
+    if all(p.name != b.param.name for p in fn.objects):
+        return False
     found = explain(fn, b.param.name)
     return isinstance(found, Extent) and found.when == b.when
 

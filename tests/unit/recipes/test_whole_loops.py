@@ -11,10 +11,10 @@ from loopxform.ir.visit import walk
 from loopxform.prepare.while_loops import whole_loops
 
 CASES = {
-    "while": ("while (s > 2) { s -= 1; a[0] += s; }", "while (s > 2)\n  s -= 1;\n  a[0] += s;\n"),
+    "while": ("while (s > 2) { s /= 2; a[0] += s; }", "while (s > 2)\n  s /= 2;\n  a[0] += s;\n"),
     "do": (
-        "do { s -= 1; a[0] += s; } while (s > 2);",
-        "more = 1;\nwhile (more)\n  s -= 1;\n  a[0] += s;\n  more = s > 2;\n",
+        "do { s /= 2; a[0] += s; } while (s > 2);",
+        "more = 1;\nwhile (more)\n  s /= 2;\n  a[0] += s;\n  more = s > 2;\n",
     ),
     "a-number": (
         "while (s) s /= 2; a[0] = s;",
@@ -46,8 +46,8 @@ CASES = {
         "  else\n    a[1] = s;\n  if (more)\n    a[2] = s;\n    more = 1 != 0;\n",
     ),
     "break-of-the-inner": (
-        "while (s > 2) { s -= 1; for (int j = 0; j < n; j++) if (a[j] > s) break; }",
-        "while (s > 2)\n  s -= 1;\n  more = 1;\n  for (j_2 = 0; more && j_2 < n; j_2++)\n"
+        "while (s > 2) { s /= 2; for (int j = 0; j < n; j++) if (a[j] > s) break; }",
+        "while (s > 2)\n  s /= 2;\n  more = 1;\n  for (j_2 = 0; more && j_2 < n; j_2++)\n"
         "    if (a[j_2] > s)\n      more = 0;\n",
     ),
 }

@@ -36,7 +36,10 @@ REFUSALS = {
         "signed-counters i",
     ),
     "not-a-parameter": (
-        c("unsigned long k = n / 2; for (unsigned long i = 0; i < k; i++) A[i] = 1;", WIDE),
+        c(
+            "unsigned long k = (unsigned long)A[0]; for (unsigned long i = 0; i < k; i++) A[i] = 1;",
+            WIDE,
+        ),
         "signed-counters i",
     ),
     "downwards": (
