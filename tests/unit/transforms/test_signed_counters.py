@@ -37,7 +37,7 @@ REFUSALS = {
     ),
     "not-a-parameter": (
         c(
-            "unsigned long k = (unsigned long)A[0]; for (unsigned long i = 0; i < k; i++) A[i] = 1;",
+            "unsigned long k = A[0]; for (unsigned long i = 0; i < k; i++) A[i] = 1;",
             WIDE,
         ),
         "signed-counters i",
