@@ -367,6 +367,8 @@ def _ends(e: Expr, d: Dialect) -> tuple[int, int] | None:
             return (a[0] + b[0], a[1] + b[1]) if op == "+" else (a[0] - b[1], a[1] - b[0])
         case Bin("<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||") | Un("!"):
             return 0, 1
+        case _ if any(isinstance(x, Tile) and x.is_threshold for x in walk_expr(e)):
+            return None  # a number that only the run has
     number = value_of(e)
     return None if number is None else (number, number)
 

@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 import loopxform as lx
+from loopxform.codegen.cexpr import Dialect
+from loopxform.codegen.host import guards
+from loopxform.ir.device_facts import WARP
+from loopxform.ir.nodes import Bin, Const
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only"]
 TEXTS = {
@@ -61,3 +65,8 @@ void f(int n, int *restrict a, unsigned long u)
 def test_no_warning(name: str, tmp_path: Path) -> None:
     lx.loads(TEXTS[name], "t.c").offload("f").write(tmp_path)
     subprocess.run(["cc", *STRICT, "t_opencl.c"], cwd=tmp_path, check=True)
+
+
+def test_what_only_the_run_tells_is_asked() -> None:
+    d = Dialect("c", {}, thresholds={WARP.name: f"{WARP.name}()"})
+    assert guards.wide(Bin("<", Const(1), WARP), d) == "1 < lx_device_warp()"
