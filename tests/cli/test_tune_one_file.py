@@ -39,7 +39,7 @@ void rows(int n, int m, const TYPE a[n][m], const TYPE x[m], TYPE y[n])
   }
 }
 """
-WORDS = ["tune", "f.c", "--device", "c", "--repeat", "2", "--size", "n=300,m=4"]
+WORDS = ["tune", "f.c", "--device", "c", "--repeat", "7", "--size", "n=300,m=4"]
 BAD = "suff_outer_par_0=2147483647,suff_intra_par_1=0"
 """Groups for rows of four terms are slower by far, on a CPU."""
 
