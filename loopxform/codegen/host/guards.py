@@ -71,7 +71,12 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     arrays = [s for s in dict.fromkeys(arrays) if s not in users]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
-    return strictest((*_narrow(start, mentioned), *found))
+    return strictest((*_narrow(start, mentioned), *undecided(found, d)))
+
+
+def undecided(asked: Iterable[Condition], d: Dialect) -> Iterator[Condition]:
+    """Those that types do not decide."""
+    return (c for c in asked if c.plain or _told(c.expr, d) != Const(1))
 
 
 def strictest(asked: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -311,8 +316,12 @@ def wide(e: Expr, d: Dialect) -> str:
     def cast(x: Expr) -> Expr:
         return Cast(LLONG, x) if isinstance(x, Var) and not _is_float(x, d) else x
 
-    told = map_expr(e, lambda x: _without_certain(x, d))
-    return cexpr.expr(numbers(map_expr(told, cast), d), d)
+    return cexpr.expr(numbers(map_expr(_told(e, d), cast), d), d)
+
+
+def _told(e: Expr, d: Dialect) -> Expr:
+    """The expression without what types decide."""
+    return map_expr(e, lambda x: _without_certain(x, d))
 
 
 def _is_float(x: Var, d: Dialect) -> bool:

@@ -32,7 +32,7 @@ from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.device_facts import WARP
-from loopxform.ir.nodes import Const, Expr, Function, Param, Tile
+from loopxform.ir.nodes import Const, Expr, Function, Param, Struct, Tile
 from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names, substitute, walk_expr
@@ -262,7 +262,10 @@ def _touched(plan: Plan, d: Dialect) -> Iterator[tuple[str, str]]:
 
 def _is_touched_when(fn: Function, b: Buffer) -> bool:
     """Whether a mapped program touches an array no sooner than the user's does: tiles are copied
-    as a whole, those that are fetched ahead also where no iteration follows."""
+    as a whole, those that are fetched ahead also where no iteration follows. Structs are touched
+    for certain only where all those members are that the program uses."""
+    if isinstance(b.param, Struct):
+        return False
     found = explain(fn, b.param.name)
     return isinstance(found, Extent) and found.when == b.when
 
