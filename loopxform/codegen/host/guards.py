@@ -220,7 +220,9 @@ def _countable(s: Decl) -> Condition | None:
     within: list[Expr] = [] if value_of(first) is not None else [Bin("<=", first, most)]
     below = positive(first)
     for d in rest:
-        within.append(Bin("<=", d, Bin("/", most, below)))
+        number = value_of(below)
+        limit = Bin("/", most, below) if number is None else Const(MOST_ELEMENTS // number, LLONG)
+        within.append(Bin("<=", d, limit))
         below = Bin("*", below, positive(d))
     return Condition(conjunction(within), f"{s.name} would be too large")
 

@@ -61,6 +61,15 @@ void f(unsigned char h, unsigned char w, const float *a, float *c)
       c[y * w + x] = a[y * w + x - 1] + a[y * w + x + 1];
 }
 """,
+    "planes of an array that the program has itself": """
+void f(int n, int m, unsigned char p[3][n][m], const unsigned char q[3][n][m])
+{
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m; x++)
+      for (int c = 0; c < 2; c++)
+        p[c + 1][y][x] += q[c][y][x];
+}
+""",
     "structs and another array, of which a call may touch one alone": """
 typedef struct { float x, y; } pair;
 void f(int n, int m, pair *p, float *b)
