@@ -8,6 +8,7 @@ run anything but the user's own loops.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from loopxform.analysis.assumptions import may_share
@@ -75,8 +76,9 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
 
 
 def undecided(asked: Iterable[Condition], d: Dialect) -> Iterator[Condition]:
-    """Those that types do not decide."""
-    return (c for c in asked if c.plain or _told(c.expr, d) != Const(1))
+    """What types leave of conditions, where they do not decide them."""
+    left = (c if c.plain else replace(c, expr=_told(c.expr, d)) for c in asked)
+    return (c for c in left if c.expr != Const(1))
 
 
 def strictest(asked: Iterable[Condition]) -> tuple[Condition, ...]:
