@@ -14,7 +14,7 @@ from loopxform.codegen import cexpr, render, routines, structs
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host import schedule
 from loopxform.codegen.host.buffers import Buffer, buffers_of
-from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest
+from loopxform.codegen.host.guards import Condition, conditions, in_int, strictest, undecided
 from loopxform.codegen.host.schedule import Item, Launch
 from loopxform.codegen.host.temporaries import temporaries
 from loopxform.codegen.host.turns_ahead import turned_ahead
@@ -202,8 +202,7 @@ class Plan:
         spans = [s for k in self.kernels for s in _spans(k.mapping) if names(s) <= given]
         d = Dialect("c", symbols(self.start))
         asked = conditions(self.start, self.function, sizes)
-        more = (in_int(simplify(s), d) for s in spans)
-        return strictest((*asked, *(c for c in more if not c.is_certain(d))))
+        return strictest((*asked, *undecided((in_int(simplify(s), d) for s in spans), d)))
 
 
 def program_plan(

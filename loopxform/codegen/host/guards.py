@@ -8,6 +8,7 @@ run anything but the user's own loops.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from loopxform.analysis.assumptions import may_share
@@ -56,10 +57,6 @@ class Condition:
         """The condition in C."""
         return cexpr.expr(self.expr, d) if self.plain else wide(self.expr, d)
 
-    def is_certain(self, d: Dialect) -> bool:
-        """Whether the types say so already."""
-        return not self.plain and _told(self.expr, d) == Const(1)
-
 
 def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tuple[Condition, ...]:
     """What `fn`, derived from `start`, relies on. `sizes` are what else is computed at run time
@@ -75,7 +72,13 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
     arrays = [s for s in dict.fromkeys(arrays) if s not in users]
     found += (c for s in arrays if (c := _countable(s)) is not None)
     mentioned = [n for e in (*(c.expr for c in found), *sizes) for n in sorted(names(e))]
-    return strictest((*_narrow(start, mentioned), *(c for c in found if not c.is_certain(d))))
+    return strictest((*_narrow(start, mentioned), *undecided(found, d)))
+
+
+def undecided(asked: Iterable[Condition], d: Dialect) -> Iterator[Condition]:
+    """What types leave of conditions, where they do not decide them."""
+    left = (c if c.plain else replace(c, expr=_told(c.expr, d)) for c in asked)
+    return (c for c in left if c.expr != Const(1))
 
 
 def strictest(asked: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -219,7 +222,9 @@ def _countable(s: Decl) -> Condition | None:
     within: list[Expr] = [] if value_of(first) is not None else [Bin("<=", first, most)]
     below = positive(first)
     for d in rest:
-        within.append(Bin("<=", d, Bin("/", most, below)))
+        number = value_of(below)
+        limit = Bin("/", most, below) if number is None else Const(MOST_ELEMENTS // number, LLONG)
+        within.append(Bin("<=", d, limit))
         below = Bin("*", below, positive(d))
     return Condition(conjunction(within), f"{s.name} would be too large")
 
@@ -319,7 +324,7 @@ def wide(e: Expr, d: Dialect) -> str:
 
 
 def _told(e: Expr, d: Dialect) -> Expr:
-    """Without what need not be asked."""
+    """The expression without what types decide."""
     return map_expr(e, lambda x: _without_certain(x, d))
 
 

@@ -22,7 +22,7 @@ from loopxform.codegen.host import divisions, guards, prototypes, runtime, sched
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.copied_buffers import HostBuffer, host_buffer
 from loopxform.codegen.host.embedded import rows
-from loopxform.codegen.host.guards import wide
+from loopxform.codegen.host.guards import Condition, wide
 from loopxform.codegen.host.in_order import in_order
 from loopxform.codegen.host.inspections import host_key_check, inspector_lines
 from loopxform.codegen.host.names import require_names
@@ -32,7 +32,7 @@ from loopxform.codegen.host.work import work_of_host
 from loopxform.codegen.plan import Plan
 from loopxform.ir.affine import simplify, value_of
 from loopxform.ir.device_facts import WARP
-from loopxform.ir.nodes import Const, Expr, Function, Param, Tile
+from loopxform.ir.nodes import Const, Expr, Function, Param, Struct, Tile
 from loopxform.ir.types import CHAR, DOUBLE, HALF, LONG, ULONG
 from loopxform.ir.typing import all_types, symbols
 from loopxform.ir.visit import names, substitute, walk_expr
@@ -70,6 +70,7 @@ def host_plan(
     buffers = tuple(host_buffer(b, d, firsts.get(b.param.name, "")) for b in plan.buffers)
     inside = structs.Inside(written, fn)
     conditions = tuple((c.text(d), c.why) for c in plan.conditions)
+    touched = tuple(guards.undecided(_touched(plan), d))
     temporaries = tuple(_temporary(b, d) for b in plan.temporaries)
     ordered = in_order(plan)
     control = tuple(host_control.lines(plan, variables, {x.number: x.hosted for x in ordered}))
@@ -114,10 +115,10 @@ def host_plan(
         arguments=arguments,
         conditions=conditions,
         asked_scalars=tuple(prototypes.asked_scalars(plan)),
-        touched=tuple((wide(when, d), _untouched(b)) for b, when in touched),
+        touched=tuple((c.text(d), c.why) for c in touched),
         locals=tuple(inside.locals()),
         unused=(*roots, *(name for name, _ in inside.locals())),
-        unused_by_cl=prototypes.unused_by_cl(plan, order, [when for _, when in touched]),
+        unused_by_cl=prototypes.unused_by_cl(plan, order, touched),
         nulls=tuple(inside.nulls()),
         given=tuple(_given(plan, d)),
         overlaps=tuple(guards.overlaps(fn, guards.meeting(fn), inside.texts)),
@@ -246,7 +247,7 @@ def _argument(a: Buffer | Param) -> tuple[str, str]:
     return a.name, f"cl_{a.type.cl}"
 
 
-def _touched(plan: Plan) -> Iterator[tuple[Buffer, Expr]]:
+def _touched(plan: Plan) -> Iterator[Condition]:
     """Where each kernel is launched once: the arrays that they are about have elements. Those that
     may not be there are not asked, nor those that are touched when others are not (in one of two
     branches), where the kernels do that under the condition that the loops do it under."""
@@ -257,18 +258,14 @@ def _touched(plan: Plan) -> Iterator[tuple[Buffer, Expr]]:
         if when is None or value_of(when) is not None:
             continue
         if alike or not _is_touched_when(plan.function, b):
-            yield b, when
-
-
-def _untouched(b: Buffer) -> str:
-    return f"{b.param.name} is not touched: there is nothing to offload"
+            yield Condition(when, f"{b.param.name} is not touched: there is nothing to offload")
 
 
 def _is_touched_when(fn: Function, b: Buffer) -> bool:
     """Whether a mapped program touches an array no sooner than the user's does: tiles are copied
-    as a whole, those that are fetched ahead also where no iteration follows. Of structs that are
-    copied whole it is not known."""
-    if all(p.name != b.param.name for p in fn.objects):
+    as a whole, those that are fetched ahead also where no iteration follows. Structs are touched
+    for certain only where all those members are that the program uses."""
+    if isinstance(b.param, Struct):
         return False
     found = explain(fn, b.param.name)
     return isinstance(found, Extent) and found.when == b.when

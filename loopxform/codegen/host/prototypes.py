@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from loopxform.codegen.c import declarations
 from loopxform.codegen.host import guards
+from loopxform.codegen.host.guards import Condition
 from loopxform.codegen.plan import Plan
-from loopxform.ir.nodes import Expr, Function, Param
+from loopxform.ir.nodes import Function, Param
 from loopxform.ir.visit import names
 
 
@@ -32,11 +33,11 @@ def cl_params(plan: Plan, arguments: list[str]) -> Iterator[str]:
             yield f"cl_mem {owner}"
 
 
-def unused_by_cl(plan: Plan, arguments: list[str], touched: list[Expr]) -> tuple[str, ...]:
-    """Those of the scalars that say whether arrays are touched that nothing asks, of which the
-    conditions `touched` are a part."""
-    asked = {n for e in touched for n in names(e)}
-    unused = _touching(plan) - {*arguments, *_asked(plan)} - asked
+def unused_by_cl(plan: Plan, arguments: list[str], touched: Iterable[Condition]) -> tuple[str, ...]:
+    """Those of the scalars that say whether arrays are touched, where nothing asks it (`touched` is
+    what is asked): which kernels are launched is a matter of the call."""
+    asked = {n for c in touched for n in names(c.expr)}
+    unused = _touching(plan) - {*arguments, *_asked(plan), *asked}
     return tuple(p.name for p in plan.start.objects if not p.array and p.name in unused)
 
 

@@ -36,7 +36,8 @@ class Magnitudes:
     def __init__(self, loop: For, types: dict[str, Scalar]) -> None:
         self.types = types
         self.defined = _definitions(loop)
-        self.moving = writes(loop.body) - self.defined.keys()
+        dealt = {s.var for _, s in walk((loop,)) if isinstance(s, For) and s.dealt}
+        self.moving = (writes(loop.body) - self.defined.keys()) | dealt
         quotients = [
             e
             for _, s in walk((loop,))

@@ -1,7 +1,7 @@
 """Records whose members are a row of numbers, stored in vectors (the step `store-vectors`):
 
 #ifdef LX_RECORDS
-LX_STORE(float2, 2, &p[b].x, (float2)(x_reg[0], y_reg[0]));
+LX_STORE(float2, 2, &p[b].x + 0, (float2)(x_reg[0], y_reg[0]));
 LX_STORE(float2, 2, &p[b].x + 2, (float2)(z_reg[0], x_reg[1]));
 LX_STORE(float2, 2, &p[b].x + 4, (float2)(y_reg[1], z_reg[1]));
 #else
@@ -52,7 +52,8 @@ def record_lines(s: For, d: KernelDialect) -> list[str]:
     first, lines = f"&{cexpr.expr(Load(found.first.array, begin), d)}", list[str]()
     for at in range(0, len(numbers), width):
         own = (e if d.type_of(e) == scalar else Cast(scalar, e) for e in numbers[at : at + width])
-        place = f"{first} + {at}" if at else first
+        # Of a member, compilers take the alignment of its struct, and of a sum that of the vector.
+        place = f"{first} + {at}"
         parts = [cexpr.expr(e, d) for e in own]
         lines.append(stored_vector(d.type_name(scalar), place, parts))
     return lines

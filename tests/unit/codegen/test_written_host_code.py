@@ -57,6 +57,33 @@ void f(int n, int *restrict a, unsigned long u)
       a[i + 1] = a[i];
 }
 """,
+    "sizes of which types decide all that is asked": """
+void f(unsigned char h, unsigned char w, const float *a, float *c)
+{
+  for (int y = 1; y < h - 1; y++)
+    for (int x = 1; x < w - 1; x++)
+      c[y * w + x] = a[y * w + x - 1] + a[y * w + x + 1];
+}
+""",
+    "planes of an array that the program has itself": """
+void f(int n, int m, unsigned char p[3][n][m], const unsigned char q[3][n][m])
+{
+  for (int y = 0; y < n; y++)
+    for (int x = 0; x < m; x++)
+      for (int c = 0; c < 2; c++)
+        p[c + 1][y][x] += q[c][y][x];
+}
+""",
+    "structs and another array, of which a call may touch one alone": """
+typedef struct { float x, y; } pair;
+void f(int n, int m, pair *p, float *b)
+{
+  for (int i = 0; i < n; i++)
+    p[i].x = i;
+  for (int i = 0; i < m; i++)
+    b[i] = i;
+}
+""",
 }
 
 

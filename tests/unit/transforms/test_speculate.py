@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,13 @@ def test_moderate_divisors(divisor: str) -> None:
     fn = derived(_with(body).replace("float s = 0;", "float s = 0; const float x0 = x[i];")).start
     loop = next(s for _, s in walk(fn.body) if isinstance(s, For) and s.var == "j")
     assert set(map(expr_text, Magnitudes(loop, symbols(fn)).divisors)) == DIVISORS[divisor]
+
+
+def test_roots_of_the_numbers_of_elements_that_are_dealt_out() -> None:
+    """Such a number is another one in the text of a kernel than in the loop."""
+    body = "for (int l = 0; l < 4; l++) { float v = sqrtf(l * 3.0f); s += y[j] / (v * v * v); }"
+    fn = derived(_with(body)).start
+    loop = next(s for _, s in walk(fn.body) if isinstance(s, For) and s.var == "l")
+    for dealt in ("", "i"):
+        found = Magnitudes(replace(loop, dealt=dealt), symbols(fn))
+        assert bool(found.roots) == bool(found.divisors) == (not dealt)
