@@ -84,7 +84,7 @@ def host_plan(
     cl_prototype = f"int {fn.name}_cl({', '.join(cl_params)})" if on_device else ""
     arguments = tuple(_argument(a) for a in passed)
     roots = structs.roots(p for p in written.params if not p.ends)
-    divided, touched = divisions.each(plan), tuple(_touched(plan))
+    divided = divisions.each(plan)
     return HostPlan(
         name=fn.name,
         place=_place(fn, origin),
