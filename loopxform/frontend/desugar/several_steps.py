@@ -30,7 +30,9 @@ def stepped_once(s: c_ast.Node, scope: Scope) -> None:
     if not isinstance(s, LOOPS):
         return
     loop = cast(Any, s)
-    if loop.cond is None or any(map(_CONTINUE.held, statements(loop.stmt))):
+    if loop.cond is None or not any(map(stepped, statements(loop.stmt))):
+        return
+    if any(map(_CONTINUE.held, statements(loop.stmt))):
         return
     for name in sorted(mentioned(loop.cond) & scope.private & scope.types.keys()):
         if kind(scope.types[name]) != "other":
