@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
 from loopxform.codegen import cexpr, routines
 from loopxform.codegen.c.body import Printer
@@ -22,6 +23,7 @@ from loopxform.codegen.structs import c_definition, place, plain_locals, records
 from loopxform.codegen.tables import initialiser
 from loopxform.codegen.whole import require_whole
 from loopxform.floating_point import PERMITTED
+from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import (
     Call,
     Const,
@@ -86,9 +88,20 @@ def _pointers(fn: Function, r: Record) -> dict[tuple[str, ...], str]:
 
 
 def _global(p: Param, *, define: bool) -> str:
+    p = _as_declared(p)
     if p.values and (define or p.static):
         return f"{'static ' if p.static else ''}{declaration(p)} = {initialiser(p, Dialect())};"
     return f"{'' if define else 'extern '}{declaration(p)};"
+
+
+def _as_declared(p: Param) -> Param:
+    """An array of one dimension again where subscripts told several."""
+    if not p.flat or p.pointer:
+        return p
+    sizes = [None if d is None else value_of(d) for d in p.shape]
+    known = [n for n in sizes if n is not None]
+    size = len(p.values) or (prod(known) if len(known) == len(sizes) else None)
+    return replace(p, shape=(None if size is None else Const(size),))
 
 
 def function_text(

@@ -16,7 +16,7 @@ def struct_roots(inside: Inside) -> tuple[str, ...]:
     read = (
         w.name.partition(".")[0]
         for w, p in zip(inside.written.objects, inside.plain.objects)
-        if "." in w.name and "." not in p.name
+        if "." in (w.tests or w.name) and "." not in p.name
     )
     pointers = {s.name for s in inside.written.structs if s.array}
     return tuple(dict.fromkeys(n if n in pointers else f"&{n}" for n in read))

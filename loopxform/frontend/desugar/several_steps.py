@@ -30,7 +30,9 @@ def stepped_once(s: c_ast.Node, scope: Scope) -> None:
     if not isinstance(s, LOOPS):
         return
     loop = cast(Any, s)
-    if loop.cond is None or any(map(_CONTINUE.held, statements(loop.stmt))):
+    if loop.cond is None or not any(map(stepped, statements(loop.stmt))):
+        return
+    if any(map(_CONTINUE.held, statements(loop.stmt))):
         return
     for name in sorted(mentioned(loop.cond) & scope.private & scope.types.keys()):
         if kind(scope.types[name]) != "other":
@@ -53,15 +55,16 @@ def _step_once(loop: Any, name: str, scope: Scope) -> None:
     is_read = any(name in mentioned(s) for s in behind)
     if not (is_read or (steps and in_header)) or (name in scope.outside and leaves(behind)):
         return
+    by = last + sum(n or 0 for n in steps.values())
+    if not by:
+        return
     made, total = list[c_ast.Node](), 0
     for n, s in enumerate(items):
         if n in steps:
             total += steps[n] or 0
         else:
             made.append(Instead(name, _moved(name, total, s)).visit(s) if total else s)
-    if not total + last:
-        return
-    step = _step(name, total + last, loop)
+    step = _step(name, by, loop)
     if in_header:
         loop.next = step
     else:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, Select, Un
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Load, Select, Un, Var
 from loopxform.ir.types import BOOL, Scalar, common
 from loopxform.ir.typing import type_of
+from loopxform.ir.visit import walk_expr
 
 _EXACT: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -54,7 +55,10 @@ def _value(e: Expr) -> int | None:
             return _binary(op, a, b)
         case Select(cond, then, orelse):
             c = fold(cond)
-            return None if c is None else fold(then if c else orelse)
+            other = () if c is None else walk_expr(orelse if c else then)
+            if c is None or any(isinstance(x, Var | Load) for x in other):
+                return None  # the type of the whole is not known here
+            return fold(then if c else orelse)
         case _:
             return None
 

@@ -13,6 +13,7 @@ from programs import ONE, ZERO, Tiled, b, copied, forall, loop, mm, mm_args
 from loopxform.codegen.c.declarations import declaration, prototype
 from loopxform.codegen.c.program import file_text, function_text
 from loopxform.errors import EmitError
+from loopxform.frontend import parse_file
 from loopxform.ir import wellformed
 from loopxform.ir.nodes import (
     Assign,
@@ -229,6 +230,18 @@ def test_branches_and_globals(tmp_path: Path) -> None:
         run_reference(CSource(text=text), fn, by_c)
         assert args["g"] == by_c["g"] == (5 if start == 0 else 2)
         assert np.array_equal(args["T"], by_c["T"])
+
+
+def test_globals_of_one_dimension_stay_so(tmp_path: Path) -> None:
+    text = """int a[60], b[61]; static const int w[6] = {1, 2, 3, 4, 5, 6};
+      void f(int n) { for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++)
+        for (int k = 0; k < 2; k++) a[6*i + 2*j + k] = b[6*i + 2*j + k] + w[2*j + k]; }"""
+    (fn,) = parse_file("t.c", text=text).unit.functions
+    written = file_text(fn)
+    assert [p.flat for p in fn.globals] == [True] * 3
+    compiles(written, tmp_path)
+    assert "extern int a[60];" in written
+    assert "extern int b[];" in written
 
 
 def test_statements_that_are_not_modelled_are_refused() -> None:

@@ -49,6 +49,16 @@ void f(int n, int *restrict a)
     a[i + 2] = i;
 }
 """,
+    "a pointer that may be null, to data that are read before": """
+void f(int n, float *restrict a, const float *restrict x, const int *restrict k)
+{
+  for (int i = 0; i < n; i++) {
+    a[i] += x[k[i]];
+    if (k)
+      a[i] += 1;
+  }
+}
+""",
     "numbers beyond 64 bits": """
 void f(int n, int *restrict a, unsigned long u)
 {

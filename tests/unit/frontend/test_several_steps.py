@@ -28,6 +28,10 @@ BECOMES = [
         "float *p = a; while (p < a + n) { float x = *p++; float y = *p++; b[0] += x * y; }",
         "for (p = 0; p < n; p += 2) x = a[p]; y = a[p+1]; b[0] += x*y;",
     ),
+    (
+        "int i = m, k = 0; while (i < n && k < m) { i++; b[k++] = a[i]; i--; }",
+        "i += 1; b[k] = a[i]; k += 1; i -= 1;",
+    ),
 ]
 
 
