@@ -94,7 +94,7 @@ def test_a_function_with_pragmas_that_is_not_read_in_time_is_a_problem() -> None
     assert [(e.code, e.loc.line if e.loc else 0) for e in report.problems] == [("LX104", 2)]
 
 
-@pytest.mark.parametrize("seconds", [4500, 9000])
+@pytest.mark.parametrize("seconds", [3500, 9000])
 def test_functions_that_are_read_are_judged_however_hard_the_others_are(seconds: int) -> None:
     others = "".join(HARD.replace("hard", f"hard{n}") for n in range(40))
     with within(Budget.of(seconds)) as limits:
