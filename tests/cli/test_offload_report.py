@@ -359,7 +359,7 @@ def test_the_time_that_is_left_out_is_by_the_lines(tmp_path: Path) -> None:
         file.write_text("\n" * lines)
         return limits(options().parse_args([*given, str(file)]))[0]
 
-    assert [seconds(n) for n in (0, 10, 1000, 1001, 3500)] == [15, 15, 15, 30, 60]
+    assert [seconds(n) for n in (0, 10, 1000, 1001, 3500)] == [30, 30, 30, 60, 120]
     assert seconds(10, "--time-limit", "7") == 7
 
 
