@@ -420,7 +420,7 @@ def test_many_random_tilings(seed: int) -> None:
 @pytest.mark.slow
 def test_the_sweeps_reach_what_they_are_for() -> None:
     """Guards against sweeps that pass because nothing is ever accepted, or refused."""
-    detours, restructured = sweep_detours(8, 200), sweep_restructured(13, 500)
+    detours, restructured = sweep_detours(8, 200), sweep_restructured(15, 500)
     assert_reached(detours, 200)
     assert_reached(restructured, 500)
     kernels = sweep_kernels(8, 100)
