@@ -29,9 +29,6 @@ from loopxform.prepare.while_loops import whole_loops
 MOST = 3 / 4
 """Of the time that is left, for one of several attempts."""
 
-WHOLE = 7 / 8
-"""And for a whole function, which the host runs in one go."""
-
 UNKNOWN_SIZE = "LX040"
 """Of an array: a declaration is all that it takes."""
 
@@ -292,7 +289,7 @@ class _Finder(Generic[T]):
         try:
             if not region.whole:
                 region = self.original.standing(region)
-            with budget.within(budget.part(WHOLE if region.whole else MOST)) as limit:
+            with budget.within(budget.part(MOST)) as limit:
                 made = self.work(part, region)
                 if limit.exhausted or limit.short:
                     raise budget.Exhausted(limit.exhausted or "time")

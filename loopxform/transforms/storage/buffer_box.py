@@ -4,10 +4,9 @@
 Each iteration of a loop works on a copy of its own of the box of an array that it writes: of one
 fixed size, along the last dimension, of one row or several. The box is filled first where the
 iteration reads the array, and stored at its end, in loops that move nothing else (`store-vectors`).
-Legal where all uses of
-the array in the loop are in the box, and each element of it is written in every iteration for
-certain: then all of them exist, and no other iteration that runs meanwhile uses them. (Volkov,
-"Better performance at lower occupancy", GTC 2010; `stage_mem` of Exo.)
+Legal where all uses of the array in the loop are in the box, and each element of it is written in
+every iteration for certain: then all of them exist, and no other iteration that runs meanwhile uses
+them. (Volkov, "Better performance at lower occupancy", GTC 2010; `stage_mem` of Exo.)
 """
 
 from __future__ import annotations
