@@ -3,7 +3,7 @@
     forall i: forall j: { code1; for k: redomap; code2 }
 
 Sequential loops move inside parallel ones, scalars become private, an element that is accumulated
-in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
+in place is kept in a scalar. (Cholewa-Madsen and Holst, sections 2.1 step 0 and 2.4.)
 """
 
 from __future__ import annotations
