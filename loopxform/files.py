@@ -81,7 +81,9 @@ def require_writable(o: Output) -> None:
     around = next(p for p in o.path.absolute().parents if p.exists())
     if o.path.is_dir():
         raise _refusal(o, f"'{o.path}' is a folder")
-    if not around.is_dir() or not os.access(o.path if o.path.exists() else around, os.W_OK):
+    if not around.is_dir():
+        raise _refusal(o, _no_folder(o))
+    if not os.access(o.path if o.path.exists() else around, os.W_OK):
         raise _refusal(o, f"cannot write '{o.path}'")
 
 
@@ -121,8 +123,15 @@ def _same(output: Path, file: str) -> bool:
 def _diagnosed(o: Output) -> Iterator[None]:
     try:
         yield
+    except (FileExistsError, NotADirectoryError) as e:
+        raise _refusal(o, _no_folder(o)) from e
     except OSError as e:
         raise _refusal(o, f"cannot write '{o.path}': {e.strerror or e}") from e
+
+
+def _no_folder(o: Output) -> str:
+    file = next((p for p in o.path.parents if p.exists()), o.path)
+    return f"cannot write '{o.path}': '{file}' is a file, not a folder"
 
 
 def _refusal(o: Output, message: str) -> InputError:

@@ -20,7 +20,7 @@ SQUARE = "M=4096,N=4096,U=4096"
 
 CASES = {
     "squares": [("mm", "--sizes", "M=U=N=1024,4096,8192", "--variants", "auto")],
-    "seed": [("mm", "--sizes", "seed000", "--variants", "auto")],
+    "thesis": [("mm", "--sizes", "thesis", "--variants", "auto")],
     "ladder": [("mm", "--size", "M=4294,U=4220,N=4229", "--variants", "naive,block,register")],
     "types": [
         ("double", "--size", SQUARE, "--variants", "auto"),

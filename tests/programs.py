@@ -1,4 +1,5 @@
-"""Programs built by hand: matrix multiplication as seed 000 has it, before and after tiling."""
+"""Programs built by hand: matrix multiplication as Cholewa-Madsen and Holst have it, before and
+after tiling."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_kernels_are_optimised_where_a_test_asks_for_it(wanted: str) -> None:
     assert DECIDED or os.environ["PYOPENCL_BUILD_OPTIONS"] == wanted
 
 
-@pytest.mark.parametrize("option", ["-n0", "-n1"])
+@pytest.mark.parametrize("option", ["-n1", "-n0"])
 def test_slow_tests_are_left_out(option: str) -> None:
     """By workers too, which are told words, not options."""
     file = Path(__file__).parent / "unit" / "recipes" / "test_tile_times.py"

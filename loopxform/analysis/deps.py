@@ -6,7 +6,7 @@ Memory-based: a write in between does not end a dependence (privatisation asks t
 Storage declared in a loop body belongs to one iteration of the loops around its declaration, as if
 expanded by them. Distinct array parameters are assumed not to overlap (`assumptions`).
 (Allen and Kennedy, "Optimizing Compilers for Modern Architectures", chapter 2; the matrix is that
-of seed 000, step 0.)
+of Cholewa-Madsen and Holst, step 0.)
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
 An access is invariant to a loop when its address is: then the element is used again in every
 iteration. Scalars computed in the nest (`j = l > 0 ? ps[l][b] : b`) vary with what their values and
 the conditions around them vary with, however convoluted: that is all that tiling an indirect access
-needs to know. (Seed 000, section 2.4.2; seed 004, section on automatic loop tiling.)
+needs to know. (Cholewa-Madsen and Holst, section 2.4.2; Henriksen, section on automatic loop
+tiling.)
 """
 
 from __future__ import annotations

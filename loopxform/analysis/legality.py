@@ -59,7 +59,8 @@ def reverse_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
 def interchange_obstacles(fn: Function, path: Path) -> tuple[Obstacle, ...]:
     """for i: for j: S -> for j: for i: S where the nest is perfect, the bounds of j can be written
     down outside of i, and no row reads (=, ..., <, >): it would begin with `>`. A forall carries
-    nothing, so no such row exists: it moves inwards always (seed 000, footnote 12)."""
+    nothing, so no such row exists: it moves inwards always (Cholewa-Madsen and Holst, footnote
+    12)."""
     outer = loop_at(fn, path)
     structure = _not_swappable(fn, path, outer)
     if structure or outer.parallel:

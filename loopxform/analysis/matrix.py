@@ -1,4 +1,5 @@
-"""The dependence matrix of a nest: a row per dependence, a column per loop (seed 000, step 0).
+"""The dependence matrix of a nest: a row per dependence, a column per loop (Cholewa-Madsen and
+Holst, step 0).
 
     kind  array  statements                    t    i
     flow  a      S0 (line 5) -> S0 (line 5)    < 1  > -1

@@ -6,7 +6,7 @@ an iteration that the program does not have leaves every variable as it is, to t
 Legal iff the body, computed with padding, ends with the value that each variable had: decided by
 the rules of `unchanged.Rule`. x * 0 says nothing of a float x, which may be infinite: all that is
 multiplied must be padding. Nothing is divided by padding or shifted by it, no subscript is computed
-from it, and no arithmetic is added that may overflow. (Seed 000, section 7.3.2.)
+from it, and no arithmetic is added that may overflow. (Cholewa-Madsen and Holst, section 7.3.2.)
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
 
 For scalars the paths are walked (`liveness`); what that cannot show, and all arrays, is a question
 about sets: { reads } is covered by the union of { elements written earlier in the iteration }, over
-writes that certainly happen. (Allen and Kennedy, section 5.3; seed 000, step 0: "acc is private".)
+writes that certainly happen. (Allen and Kennedy, section 5.3; Cholewa-Madsen and Holst, step 0:
+"acc is private".)
 """
 
 from __future__ import annotations

@@ -217,7 +217,8 @@ class CheckedFunction(Shown):
     def macros(self) -> tuple[str, ...]:
         """What decided the text that was judged, and other builds may have otherwise: `N = 64`,
         `__OPTIMIZE__ defined`."""
-        return tuple(str(e) for e in self.routine.decisions if not isinstance(e, Line))
+        said = (str(e) for e in self.routine.decisions if not isinstance(e, Line))
+        return tuple(dict.fromkeys(said))
 
     def json(self) -> dict[str, object]:
         """The function as the contract of `check --format json` has it."""

@@ -55,7 +55,8 @@ def require_sizes(sizes: Mapping[str, object], options: Iterable[str]) -> None:
     for a size that cannot be."""
     for name, size in sizes.items():
         if name not in NAMES:
-            help = f"{did_you_mean(name, (*NAMES, *options))}tile sizes are {', '.join(NAMES)}"
+            near, known = did_you_mean(name, (*NAMES, *options)), ", ".join(NAMES)
+            help = f"{near}tile sizes are {known}; help() lists the other arguments"
             raise ArgumentError(f"there is no argument '{name}'", help=help)
         require_value(name, size, whole(1, LARGEST_TILE), "LX023")
 

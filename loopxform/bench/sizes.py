@@ -15,7 +15,7 @@ from loopxform.written import number
 __all__ = ["Sizes", "every"]
 
 # fmt: off
-SEED000 = (
+THESIS = (
     (214, 272, 263), (432, 415, 456), (704, 702, 807), (1058, 1073, 991),
     (1307, 1318, 1298), (1648, 1640, 1550), (1831, 1932, 1823), (2122, 2110, 2124),
     (2256, 2354, 2289), (2713, 2642, 2627), (2939, 2884, 2777), (3135, 3196, 3141),
@@ -24,7 +24,7 @@ SEED000 = (
 # fmt: on
 """M, U and N of the thesis (appendix C): nearly square, with partial tiles."""
 
-FORM = "--sizes M=512,1024 or M=N=512,1024 (one list a time), --sizes FILE, or --sizes seed000"
+FORM = "--sizes M=512,1024 or M=N=512,1024 (one list a time), --sizes FILE, or --sizes thesis"
 
 
 def every(common: Mapping[str, int | float], asked: Sequence[str]) -> list[Sizes]:
@@ -44,8 +44,8 @@ def every(common: Mapping[str, int | float], asked: Sequence[str]) -> list[Sizes
 
 
 def _sets(text: str) -> list[Sizes]:
-    if text == "seed000":
-        return [dict(zip("MUN", numbers)) for numbers in SEED000]
+    if text == "thesis":
+        return [dict(zip("MUN", numbers)) for numbers in THESIS]
     return _sweep(text) if "=" in text else sets_of(text, FORM)
 
 

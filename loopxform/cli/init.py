@@ -49,7 +49,7 @@ def _require_none(folder: str) -> None:
             project = nearest_project(folder, Read())
             own = project is not None and os.path.samefile(project.path, path)
         if own:
-            what = f"'{path}' has settings already" if name == SHARED else f"'{path}' is there"
+            what = f"'{path}' {'has settings' if name == SHARED else 'exists'} already"
             help = f"edit it; --force writes another {PROJECT} in its place"
             raise InputError(what, code="LX055", help=help, subject=folder)
 

@@ -37,6 +37,11 @@ class Parser(Documented):
         return super().parse_args(self._in_order(list(args), namespace.given), namespace)
 
     def error(self, message: str) -> NoReturn:
+        if missing := re.fullmatch(r"the following arguments are required: (--\S+)", message):
+            action = self._option_string_actions[missing[1]]
+            words = (str(a.metavar) for a in self._get_positional_actions())
+            example = f"{self.prog} {' '.join(words)} {missing[1]} {action.metavar}"
+            raise UsageError(f"{self.prog} needs {missing[1]}, {action.help}", help=example)
         about = re.match(r"argument ([^\s:/]+)", message)
         raise UsageError(message, help=f"{self.prog} --help", subject=about and about[1])
 

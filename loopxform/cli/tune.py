@@ -21,8 +21,9 @@ from loopxform.files import Output, write_all
 from loopxform.tune.claims import Claims
 from loopxform.tune.locks import locked
 from loopxform.tune.memo import Memo, key_of, stored
+from loopxform.tune.outcome import Outcome
 from loopxform.tune.race import STATISTICS
-from loopxform.tune.session import Outcome, Session
+from loopxform.tune.session import Session
 from loopxform.tune.space import Point
 from loopxform.tune.workers import Worker
 

@@ -13,7 +13,8 @@ from loopxform.cli.tune_job import Job
 from loopxform.runtime.device import DeviceInfo
 from loopxform.schedule.tuning_file import comment_of
 from loopxform.tune.memo import Memo
-from loopxform.tune.session import Outcome, Session
+from loopxform.tune.outcome import Outcome
+from loopxform.tune.session import Session
 from loopxform.tune.space import Value
 
 

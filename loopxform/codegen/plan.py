@@ -222,7 +222,8 @@ def program_plan(
     taken = frozenset({*names, *(name for x in found for name, _ in x.function.tiles)})
     constants = [p for p in tables(start) if p in used_objects(fn)]
     fixed = {p.name: free_name(p.name, taken) for p in constants}
-    arguments = buffers_of(start, [p for p in used_objects(fn) if p not in constants])
+    with structs.refused_as_written(texts):
+        arguments = buffers_of(start, [p for p in used_objects(fn) if p not in constants])
     arrays = {a.param.name: a for a in (*arguments, *own) if isinstance(a, Buffer)}
     alike = all(x.function.tiles == fn.tiles for x in found)
     made = (

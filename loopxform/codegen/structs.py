@@ -8,11 +8,12 @@ arguments of their own there, under names of their own (`q_n`, `s_a`): see `plai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeAlias
 
 from loopxform.codegen.opencl.words import free_name
-from loopxform.errors import EmitError
+from loopxform.errors import EmitError, LoopxformError
 from loopxform.ir.names import used_names
 from loopxform.ir.nodes import Decl, Expr, Function, Param, Struct, Var
 from loopxform.ir.records import Member, Record
@@ -159,6 +160,18 @@ def plain_names(fn: Function) -> dict[str, str]:
     for name in dict.fromkeys(dotted):
         out[name] = _free(name, taken)
     return out
+
+
+@contextmanager
+def refused_as_written(new: Mapping[str, str]) -> Iterator[None]:
+    """Errors about plain names name what is inside of structs: 's.a' for 's_a'."""
+    try:
+        yield
+    except LoopxformError as e:
+        for member, name in new.items():
+            e.message = e.message.replace(f"'{name}'", f"'{member}'")
+            e.help = e.help and e.help.replace(f"'{name}'", f"'{member}'")
+        raise
 
 
 def plain(fn: Function, new: Mapping[str, str]) -> Function:

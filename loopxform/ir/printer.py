@@ -1,7 +1,8 @@
 """The canonical listing of a program: C-like, with `forall`, comma subscripts and slices.
 
-Goldens, derivations and messages quote this form (seed 000, listings 1-10). Declarations of
-scalars and of copies are not shown; that of an array prints as `acc[Ty, Tx, Ry, Rx];`.
+Goldens, derivations and messages quote this form (Cholewa-Madsen and Holst, listings 1-10).
+Declarations of scalars and of copies are not shown; that of an array prints as `acc[Ty, Tx, Ry,
+Rx];`.
 """
 
 from __future__ import annotations

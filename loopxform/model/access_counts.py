@@ -1,4 +1,5 @@
-"""Memory accesses of the tiled program and of the naive one, as formulas (seed 000, table 3).
+"""Memory accesses of the tiled program and of the naive one, as formulas (Cholewa-Madsen and Holst,
+table 3).
 
 They are read off the programs themselves. An access happens once for every iteration of the loops
 around it; a collective copy moves each element of its box once for a group, and what a group does

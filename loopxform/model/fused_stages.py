@@ -1,8 +1,8 @@
 """Which neighbouring stages become one kernel, in which form, and its tile.
 
 The nests are cut into runs that take the least time together: each run one kernel, that streams
-rows or computes blocks, or every nest of it as it is (dynamic programming over the cuts; seed 002,
-algorithm 1).
+rows or computes blocks, or every nest of it as it is (dynamic programming over the cuts; Jangda and
+Guha, algorithm 1).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Where work-items walk rows (`A[i, k]` for neighbours along i) and no group copies these together,
 reading a transposed copy takes fewer transactions, and making the copy takes some: two for each
-segment of the array. (Seed 004, "Transposing for Coalesced Memory Access".)
+segment of the array. (Henriksen, "Transposing for Coalesced Memory Access".)
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What a tiled nest needs of a device, as functions of the tile sizes (seed 000, section 2.2.4).
+"""What a tiled nest needs of a device, as functions of the tile sizes (Cholewa-Madsen and Holst,
+section 2.2.4).
 
 work-items of a group   Ty * Tx
 local memory            4*Tk*Ty*Ry + 4*Tk*Tx*Rx      a term for each staged box

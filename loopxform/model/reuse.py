@@ -3,8 +3,8 @@
 An array read in the nest is used again by every iteration of a parallel loop that its address is
 invariant to, or that moves its footprint by less than its size (a window). It is staged once for
 each tile of the innermost sequential loop that its address varies with; loops of a few iterations,
-known in advance, are not tiled but taken whole. (Seed 000, section 2.4.2; seed 004, section on
-automatic loop tiling.)
+known in advance, are not tiled but taken whole. (Cholewa-Madsen and Holst, section 2.4.2;
+Henriksen, section on automatic loop tiling.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How much parallelism fills a device: the defaults of thresholds.
 
 A compute unit takes at least one group of the largest size. Where the number of units is not known,
-it is `Costs.units`: 32 units of 1024 work-items are the 2^15 of seed 001 (section 4).
+it is `Costs.units`: 32 units of 1024 work-items are the 2^15 of Rotendahl and Larsen (section 4).
 """
 
 from __future__ import annotations

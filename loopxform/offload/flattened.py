@@ -8,7 +8,8 @@
 
 In `flat` the loop moves inwards past sequential loops, until it stands around parallel ones; what
 its iterations share across the parts gets a dimension more. `recipes.nested_versions` has the
-guards. (Seed 001, sections 2.3 and 2.4: V0, V1, and what flattening distributes and interchanges.)
+guards. (Rotendahl and Larsen, sections 2.3 and 2.4: V0, V1, and what flattening distributes and
+interchanges.)
 """
 
 from __future__ import annotations

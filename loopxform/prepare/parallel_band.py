@@ -3,11 +3,12 @@
     forall i: forall j: { code1; for k: redomap; code2 }
 
 Sequential loops move inside parallel ones, scalars become private, an element that is accumulated
-in place is kept in a scalar. (Seed 000, sections 2.1 step 0 and 2.4.)
+in place is kept in a scalar. (Cholewa-Madsen and Holst, sections 2.1 step 0 and 2.4.)
 """
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from itertools import pairwise, takewhile
 from math import prod
@@ -321,13 +322,14 @@ def _not_parallel(fn: Function, verdicts: list[LoopVerdict]) -> UnsupportedC:
     """The reason of the outermost loop; an answer where the others are refuted as well."""
     verdict = verdicts[0]
     notes = [f"{r.code}: {r.message}" for r in verdict.reasons]
+    file = "" if verdict.loc is None else f"{shlex.quote(verdict.loc.file)} "
     error = UnsupportedC(
         f"no loop of the nest in '{fn.name}' can run in parallel ({verdict.var}: "
         f"{verdict.parallel})",
         loc=verdict.loc,
         code="LX062",
         notes=notes,
-        help=f"loopxform check --function {fn.name} shows the dependence matrix",
+        help=f"loopxform check {file}--function {fn.name} shows the dependence matrix",
     )
     if all(v.parallel in ("no", "reduction") for v in verdicts):
         error.status = 1

@@ -1,7 +1,7 @@
 """Block tiling: a tile of two loops in a group, an element for each of its work-items.
 
-Fits where register tiling does; never better where there are registers, so only on request. (Seed
-000, section 2.4.)
+Fits where register tiling does; never better where there are registers, so only on request.
+(Cholewa-Madsen and Holst, section 2.4.)
 """
 
 from __future__ import annotations

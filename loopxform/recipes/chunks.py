@@ -1,6 +1,6 @@
 """A reduction in chunks: a kernel for their partial results, and one that combines them.
 
-(Seed 000, section 7.3.1.)
+(Cholewa-Madsen and Holst, section 7.3.1.)
 """
 
 from __future__ import annotations

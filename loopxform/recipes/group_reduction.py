@@ -6,8 +6,8 @@
       forall t < F: part2[t] = sum of every F-th part                  barriers between
       { code1; for c < F: s += part2[c]; code2 }                       the first work-item
 
-Places of extrema are combined by two loops, which every work-item runs (`intra_group`). (Seed 000,
-section 7.3.1, where there are few results.)
+Places of extrema are combined by two loops, which every work-item runs (`intra_group`).
+(Cholewa-Madsen and Holst, section 7.3.1, where there are few results.)
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Perfect pairs of parallel loops are shared along y and x. Sums are shared in par
 in another order; what only computes scalars runs in every work-item, what else writes to memory in
 the first one. Arrays of an iteration lie in local memory. Those that do not fit have an element in
 global memory for as many groups as run at the same time, each of which then runs several
-iterations. (Seed 001, section 2.4: V1 of incremental flattening.)
+iterations. (Rotendahl and Larsen, section 2.4: V1 of incremental flattening.)
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@
 Such a device is a CPU: its compiler has what follows one another in vectors, and where each
 addition waits for the one before, a core is idle most of the time. Sums that stay in order are
 computed for several rows at a time (`joint_rows`). Terms that lie behind one
-another need no staging there, since its caches fetch them ahead. (Seed 000, section 7.3.1.)
+another need no staging there, since its caches fetch them ahead. (Cholewa-Madsen and Holst, section
+7.3.1.)
 """
 
 from __future__ import annotations

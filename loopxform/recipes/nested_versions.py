@@ -8,7 +8,8 @@
 
 Arrays of an iteration lie in the local memory of its group where they fit, which the host asks. All
 of an iteration must be shared: what a single work-item of a group would run alone, a work-item each
-runs for many iterations at once. (Seed 001, section 2.4: V0, V1, and what is flattened further.)
+runs for many iterations at once. (Rotendahl and Larsen, section 2.4: V0, V1, and what is flattened
+further.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One-sided tiling: rows of one loop in registers, a column of the other for each work-item.
 
 Fits where a read of a reduction is invariant to one parallel loop, and coalesced along another.
-(Seed 003.)
+(Futhark issue 615.)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Register tiling: a tile of two loops in a group, and a tile of both in each of its work-items.
 
-Fits where there is reuse along two parallel loops. (Seed 000, section 2.1.)
+Fits where there is reuse along two parallel loops. (Cholewa-Madsen and Holst, section 2.1.)
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@
     rows of data, when asked for        csr-stream a group has their terms in local memory
     parallel loops inside, when asked for    group      an iteration is a group
 
-(Seed 000, section 2.4; seed 003; seed 004.)
+(Cholewa-Madsen and Holst, section 2.4; Futhark issue 615; Henriksen.)
 """
 
 from __future__ import annotations

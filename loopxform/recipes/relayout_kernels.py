@@ -4,7 +4,7 @@ fastest, tiles of 32 x 32 turn in local memory.
     forall p: forall q: T[q, p] = A[p, q]
 
 A group reads a tile of A along its rows and writes it along the rows of T: both are coalesced.
-Where the fastest dimension stays the fastest, nothing needs to turn. (Seed 004, "Transposing for
+Where the fastest dimension stays the fastest, nothing needs to turn. (Henriksen, "Transposing for
 Coalesced Memory Access".)
 """
 

@@ -14,7 +14,8 @@
 
 On devices that run the work-items of a group in turn, rows have these two versions as well.
 Neighbouring work-items of the latter read neighbours in memory, so that columns need no groups.
-(`reduce-then-scan`; `recipes.scan`, `recipes.scan_rows`. Seed 001, sections 2.4 and 2.5.)
+(`reduce-then-scan`; `recipes.scan`, `recipes.scan_rows`. Rotendahl and Larsen, sections 2.4 and
+2.5.)
 """
 
 from __future__ import annotations

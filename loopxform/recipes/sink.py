@@ -2,7 +2,7 @@
 -> forall i: A; for k: forall i: S; forall i: B.
 
 What the parts share is expanded first, what is the same for all iterations of the foralls is
-hoisted. (Seed 000, steps 3 and 4, listings 5 to 7; section 2.4.4.)
+hoisted. (Cholewa-Madsen and Holst, steps 3 and 4, listings 5 to 7; section 2.4.4.)
 """
 
 from __future__ import annotations

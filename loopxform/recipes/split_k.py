@@ -7,7 +7,7 @@
 
 Both are again nests with one sequential loop: the first can be tiled as any other. Partial results
 of a group are neighbours in `part[M, N, chunks]`, those of neighbouring work-items in
-`part[chunks, M, N]`. (Seed 000, section 7.3.1.)
+`part[chunks, M, N]`. (Cholewa-Madsen and Holst, section 7.3.1.)
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Fits where footprints overlap along parallel loops, or are the same in sums of so few terms that a
 block of two loops is not worth it (distances of points in space); in sums each work-item takes a
-strip of rows. (Seed 000, section 2.4.)
+strip of rows. (Cholewa-Madsen and Holst, section 2.4.)
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tiling along one loop: the work-items of a group share what they read, or stage the rows that
 each of them walks along.
 
-Fits where there is reuse along one parallel loop, or neighbours read far apart. (Seed 000, section
-2.4; seed 004.)
+Fits where there is reuse along one parallel loop, or neighbours read far apart. (Cholewa-Madsen and
+Holst, section 2.4; Henriksen.)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Strip(StagedTiles):
 
     def match(self, question: Question) -> Choice | str:
         """Along the loop of the neighbours, or, where nothing can be staged for these, along one
-        that has use for what is staged (seed 004: boxes that data name)."""
+        that has use for what is staged (Henriksen: boxes that data name)."""
         choice, facts = super().match(question), question.facts
         others = (p for p in reversed(facts.nest.parallel) if facts.invariant(p))
         found = (self._choice(question, self._of(p, question)) for p in others)

@@ -1,7 +1,7 @@
 """The steps of recipes that stage tiles in local memory, from a prepared nest to a mapped one.
 
-The stages carry the titles of the listings of seed 000, section 2.1, which they reproduce for a
-matrix product.
+The stages carry the titles of the listings of Cholewa-Madsen and Holst, section 2.1, which they
+reproduce for a matrix product.
 """
 
 from __future__ import annotations

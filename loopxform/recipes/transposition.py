@@ -8,7 +8,7 @@ Fits where an iteration reads along rows in another loop than it writes, whateve
 array needs to be invariant to a loop. Work-items are neighbours along x, as is best for what is
 written, and what is near along another loop, y, is copied along that; the tile has a column more
 than it needs, so that neighbours find its elements in different banks. The loops are those that
-cost least, where that is less than what the recipe naive costs. (Seed 004, "Transposing for
+cost least, where that is less than what the recipe naive costs. (Henriksen, "Transposing for
 Coalesced Memory Access"; Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA".)
 """
 

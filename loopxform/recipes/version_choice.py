@@ -1,7 +1,7 @@
 """A choice between versions of a nest: schedules under guards, which compare how much parallelism
 there is with thresholds.
 
-The host takes the first version whose guard holds. (Seed 001, section 2.5.)
+The host takes the first version whose guard holds. (Rotendahl and Larsen, section 2.5.)
 """
 
 from __future__ import annotations

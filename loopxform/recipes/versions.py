@@ -21,8 +21,8 @@ ahead (`prefetched`).
 
 The guards of the versions are these comparisons, each version's with all above it, so that they are
 a tree. Thresholds say how much parallelism is enough; their defaults are what fills the device
-(`model.saturation`). (Seed 001, sections 2.4 and 2.5: `items` is V0 of incremental flattening,
-`groups` V1, `chunks` what is flattened further.)
+(`model.saturation`). (Rotendahl and Larsen, sections 2.4 and 2.5: `items` is V0 of incremental
+flattening, `groups` V1, `chunks` what is flattened further.)
 """
 
 from __future__ import annotations

@@ -41,17 +41,16 @@ class Options:
     """What a user may ask of tiling besides a recipe and sizes; `tiling_options` says what each
     means. None leaves the decision to the plan.
 
-    `pad`, False: an epilogue (seed 000, section 7.3.2). `separate_full_tiles`: section 7.3.3.
-    `relayout` names arrays with their dimensions in order, (): no copies (seed 004); where it is
-    None, the recipe is chosen with them. `Rk` is in tiles (seed 000, section 7.3.1). `warp_tile`
-    is rows and columns, (0, 0) for rows of work-items. `block_cyclic` 1: all elements of a
-    work-item at once; `single_columns`: one of a row at a time. `shift_inwards`: last tiles begin
-    earlier, so that they are whole. `serpentine`, `pack`, `interleave_copies` and `bfloat_parts` 0:
-    never. `threshold`
-    are those that the guards of variants compare with (seed 001, section 2.5), by name. `time_tile`
-    is steps of time, rows, and work-items along each other dimension, `fuse_stages` rows and
-    work-items, `tile_stages` sizes and work-items, (): none. `fp` is what is permitted of floating
-    point."""
+    `pad`, False: an epilogue (Cholewa-Madsen and Holst, section 7.3.2). `separate_full_tiles`:
+    section 7.3.3. `relayout` names arrays with their dimensions in order, (): no copies
+    (Henriksen); where it is None, the recipe is chosen with them. `Rk` is in tiles (Cholewa-Madsen
+    and Holst, section 7.3.1). `warp_tile` is rows and columns, (0, 0) for rows of work-items.
+    `block_cyclic` 1: all elements of a work-item at once; `single_columns`: one of a row at a time.
+    `shift_inwards`: last tiles begin earlier, so that they are whole. `serpentine`, `pack`,
+    `interleave_copies` and `bfloat_parts` 0: never. `threshold` are those that the guards of
+    variants compare with (Rotendahl and Larsen, section 2.5), by name. `time_tile` is steps of
+    time, rows, and work-items along each other dimension, `fuse_stages` rows and work-items,
+    `tile_stages` sizes and work-items, (): none. `fp` is what is permitted of floating point."""
 
     pad: bool | None = None
     separate_full_tiles: bool = False
@@ -126,7 +125,7 @@ THRESHOLDS = ("suff_outer_par", "suff_intra_par", "suff_group_par", "suff_inner_
 class Tiles:
     """Sizes of tiles: work-items of a group along the tiled loops (Tz, Ty, Tx, outermost first),
     elements of each work-item along the last two (Ry, Rx), and how much of a sequential loop is
-    staged at a time (Tk). Seed 000, section 2.1."""
+    staged at a time (Tk). Cholewa-Madsen and Holst, section 2.1."""
 
     Ty: int = 16
     Tx: int = 16

@@ -243,7 +243,7 @@ OPTIONS: tuple[TilingOption, ...] = (
     TilingOption(
         "warp-tile",
         RECTANGLE,
-        "the rectangle of work-items that run in lockstep, 4x8 (0x0: one row)",
+        "the rectangle of work-items that run in lockstep, such as 4x8 (0x0: one row)",
         trait="block",
         on_device=True,
         former=("item-layout",),

@@ -298,8 +298,8 @@ class Limits:
 
 KIB = 1024
 GENERIC = Limits("generic", 1024, 48 * KIB, 128, 32)
-"""Any GPU. Seed 000, tables 1 and 2: 1024 work-items and 48 KiB a group. 128 registers: half of
-what current GPUs give a work-item in a group of 256."""
+"""Any GPU. Cholewa-Madsen and Holst, tables 1 and 2: 1024 work-items and 48 KiB a group. 128
+registers: half of what current GPUs give a work-item in a group of 256."""
 
 THRESHOLDS = ("pack", "pack_operands", "transpose_operands")
 """Iterations from which on copies pay: measured on a device, or as the model has them."""

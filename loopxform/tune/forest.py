@@ -3,10 +3,10 @@
     suff_outer_par_0 <= n ?      yes: items
                                  no:  suff_intra_par_1 <= m ?    yes: ...    no: ...
 
-Each tree is a nest (seed 001, sections 2.4, 2.5 and 3.1: figures 6 to 8); all trees of a forest
-run. A comparison may lead to several trees, which then all run, and in a loop it may be asked
-several times, each time with other amounts: these are the instances of a data set. No threshold
-occurs twice.
+Each tree is a nest (Rotendahl and Larsen, sections 2.4, 2.5 and 3.1: figures 6 to 8); all trees of
+a forest run. A comparison may lead to several trees, which then all run, and in a loop it may be
+asked several times, each time with other amounts: these are the instances of a data set. No
+threshold occurs twice.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from loopxform.schedule.params import NAMES, RECIPES
 from loopxform.schedule.requests import options_of
 from loopxform.schedule.tiling_options import TUNED
 from loopxform.tune.memo import Measurement
+from loopxform.tune.outcome import GAIN
 from loopxform.tune.race import STATISTICS, Statistic
-from loopxform.tune.session import GAIN
 from loopxform.tune.space import Value
 
 SUBJECT = ("program", "function", "text", "recipe", "fp", "device", "platform", "driver", "given")

@@ -13,7 +13,8 @@ from threading import Lock
 from typing import Any
 
 from loopxform.records import record
-from loopxform.tune.race import Statistic, race, spread
+from loopxform.tune.outcome import DEFAULTS, Contender, Measured, Outcome
+from loopxform.tune.race import Statistic, race
 from loopxform.tune.space import Point, Space
 from loopxform.tune.workers import MOST_LOST, Gone, Worker
 
@@ -25,20 +26,9 @@ STOPPED = 1.5
 Replayed on recordings of 17956 products of matrices on three GPUs, this left a quarter of the time
 of ten runs each, and the same winner."""
 
-NOISY = 0.45
-"""Where times vary more than that, none of the ways to compare them that were tried chose well
-(64 variants of a product of matrices, on a CPU that was busy)."""
-
-DEFAULTS = None
-"""The contender without sizes of its own."""
-
-GAIN = 0.02
-"""Part of the defaults' time that a point has to save: less is noise."""
-
 PAUSE = 0.1
 """Seconds between looks at what other processes measure."""
 
-Contender = Point | None
 Asking = Generator[list[Point], Sequence[float | None], object]
 """Yields points to measure together, and takes their times."""
 
@@ -49,28 +39,6 @@ class Budget:
 
     measurements: int
     seconds: float | None = None
-
-
-@record
-class Outcome:
-    """What came of tuning: the quickest contender with its milliseconds for each set of sizes,
-    those of the defaults, how many points were measured, and why others have no time, by status.
-    `raced` says whether the best ran against each other, `noise` by what part the times of the
-    defaults varied then (`spread`)."""
-
-    best: Contender
-    times: tuple[float, ...]
-    defaults: tuple[float, ...]
-    measured: int
-    failures: Mapping[str, int]
-    interrupted: bool = False
-    raced: bool = True
-    noise: float = 0.0
-
-    @property
-    def is_noisy(self) -> bool:
-        """Whether nobody could tell which is the quickest."""
-        return self.noise > NOISY
 
 
 def _quickest(times: Mapping[Point, float]) -> list[Point]:
@@ -114,6 +82,10 @@ class Session:
         """The milliseconds of the defaults for each set of sizes, where the best race."""
         return self.baselines.get(id(self.worker), [])
 
+    @property
+    def _measured(self) -> Measured:
+        return Measured(self.space, self.rows, self.statistic)
+
     def run(self, asking: Asking, budget: Budget) -> Outcome:
         """Measures the points that `asking` yields, lets the best race, and says which is the
         quickest: the defaults where none is quicker. An interrupt, or the loss of the last worker,
@@ -132,14 +104,9 @@ class Session:
             interrupted = True
             best_so_far = [(p, times[p]) for p in _quickest(times)[:1]]
             ranked = [*best_so_far, (DEFAULTS, 1.0)] if best_so_far else []
-        same = self._kernel(DEFAULTS)
-        ratios = {c: t for c, t in ranked if c is DEFAULTS or self._kernel(c) != same}
-        best = min(ratios, key=lambda c: ratios[c], default=DEFAULTS)
-        noise = self._noise()
-        quicker = best is not DEFAULTS and ratios[best] <= (1 - GAIN) * ratios.get(DEFAULTS, 1.0)
-        if not quicker or noise > NOISY:
-            best = DEFAULTS
-        return replace(self._outcome(best, times, interrupted=interrupted), noise=noise)
+        found = self._measured
+        outcome = self._outcome(found.quickest(ranked), times, interrupted=interrupted)
+        return replace(outcome, noise=found.noise)
 
     def _outcome(
         self,
@@ -149,8 +116,9 @@ class Session:
         interrupted: bool = False,
         raced: bool = True,
     ) -> Outcome:
-        own = tuple(self._kept(best, n) for n in range(self.datasets))
-        defaults = tuple(self._kept(DEFAULTS, n) for n in range(self.datasets))
+        found, sets = self._measured, range(self.datasets)
+        own = tuple(found.milliseconds(best, n) for n in sets)
+        defaults = tuple(found.milliseconds(DEFAULTS, n) for n in sets)
         return Outcome(best, own, defaults, len(times), self.failures, interrupted, raced)
 
     def _measure_defaults(self) -> None:
@@ -388,29 +356,3 @@ class Session:
                 self._lose(self.worker)
                 self.rows = [row for row in self.rows if not row["race"]]  # it begins anew
         return []
-
-    def _kernel(self, contender: Contender) -> object:
-        """What tells its kernel from others; each is one of its own where nobody says."""
-        sizes = None if contender is None else self.space.sizes(contender)
-        keys = (r["key"] for r in self.rows if r["sizes"] == sizes and r.get("key"))
-        return next(keys, contender)
-
-    def _noise(self) -> float:
-        """By what part the times of the defaults varied in the race."""
-        times: dict[int, list[float]] = {}
-        for row in self.rows:
-            if row["race"] and row["sizes"] is None and row["status"] == "ok":
-                times.setdefault(row["dataset"], []).extend(row["milliseconds"])
-        return max(map(spread, times.values()), default=0.0)
-
-    def _kept(self, contender: Contender, dataset: int) -> float:
-        """The milliseconds of a contender in the race, else in the search."""
-        sizes = None if contender is None else self.space.sizes(contender)
-        rows = [
-            row
-            for row in self.rows
-            if row["sizes"] == sizes and row["dataset"] == dataset and row["status"] == "ok"
-        ]
-        raced = [row for row in rows if row["race"]] or rows
-        times = [t for row in raced for t in row["milliseconds"]]
-        return self.statistic(times) if times else 0.0

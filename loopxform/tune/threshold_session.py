@@ -10,8 +10,8 @@ from statistics import fmean
 from loopxform.records import record
 from loopxform.tune.forest import Instance, Thresholds, signature, taken
 from loopxform.tune.nests import Nests
+from loopxform.tune.outcome import GAIN, NOISY
 from loopxform.tune.race import Statistic, race, spread
-from loopxform.tune.session import GAIN, NOISY
 from loopxform.tune.thresholds import Best, Run, best, best_by_region, region_runs, runs
 
 WHOLE = ""

@@ -2,9 +2,9 @@
 
 Thresholds that make the same versions run take the same time. So each data set is measured once for
 each of its signatures (the versions that run), not for each combination of thresholds: a tree with
-13 paths and three data sets need 39 runs, where seed 001 (section 5) took 5463. Where the time of
-each nest is known, a run shows a version of every nest, and a data set needs as many runs as the
-largest tree has versions.
+13 paths and three data sets need 39 runs, where Rotendahl and Larsen (section 5) took 5463. Where
+the time of each nest is known, a run shows a version of every nest, and a data set needs as many
+runs as the largest tree has versions.
 
 What is best over all data sets follows by arithmetic. The amounts that a threshold is compared with
 are few: what it is between two of them makes no difference.

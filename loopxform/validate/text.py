@@ -11,7 +11,7 @@ from pycparser import c_ast, c_generator, c_parser
 
 from loopxform import compiler
 from loopxform.errors import InputError
-from loopxform.validate import tile_macros
+from loopxform.validate import tile_macros, vectors
 from loopxform.validate.unmodelled import Unmodelled
 
 GNU = [
@@ -39,6 +39,10 @@ HOST_TYPES = (
 )
 NONTEMPORAL = "LX_NONTEMPORAL"
 """Chooses between two forms of a kernel, by the compiler."""
+
+VECTORS = re.compile(r"#define LX_(?:VECTOR|VECTOR_AS|STORE)\(")
+"""Macros that move vectors: they have another form for NVIDIA's compiler."""
+NVIDIA = "__NV_CL_C_VERSION"
 
 LOCAL = "auto"
 """The storage class that stands for `__local` in the tree."""
@@ -96,12 +100,24 @@ def kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:
     for name in macros:
         text = re.sub(rf"^[ \t]*#[ \t]*(define|undef)[ \t]+{name}\b.*$", "", text, flags=re.M)
     text = re.sub(r'_Pragma\("[^"]*"\)', "", text)
+    tree = _kernels(text, macros)
+    if VECTORS.search(text):
+        other = _kernels(text, {**macros, NVIDIA: "120"})
+        if written(other) != written(tree):
+            raise Unmodelled("vectors that compilers read in two forms")
+    return tree
+
+
+def _kernels(text: str, macros: dict[str, str]) -> c_ast.FileAST:
     options = ["-undef", *(f"-D{n}={v}" for n, v in macros.items())]
     body = without_attributes(preprocessed(text, options))
     body = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", body, flags=re.M)
+    body = re.sub(r"\((?:__local|local) +((?:const +)?\w+ *\*\))", r"(\1", body)
     body = re.sub(r"\b__local\b|\blocal\b", LOCAL, body)
     body = re.sub(r"\b(__kernel|kernel|__global|global|__private|__constant|volatile)\b", "", body)
-    return parsed(KERNEL_TYPES + "\n" + body, "kernel")
+    tree = parsed(f"{KERNEL_TYPES}{vectors.TYPES}\n{body}", "kernel")
+    vectors.apart(tree)
+    return tree
 
 
 def constants(tree: c_ast.FileAST) -> dict[str, tuple[float, ...]]:

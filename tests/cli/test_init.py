@@ -178,7 +178,7 @@ def test_a_database_is_found(capsys: Capture) -> None:
 def test_nothing_is_overwritten(capsys: Capture) -> None:
     Path("loopxform.toml").write_text("# mine\n")
     assert main(["init"]) == 2
-    assert "'./loopxform.toml' is there [LX055]" in capsys.readouterr().err
+    assert "'./loopxform.toml' exists already [LX055]" in capsys.readouterr().err
     assert Path("loopxform.toml").read_text() == "# mine\n"
     assert main(["init", "--force", "-q"]) == 0
     assert Path("loopxform.toml").read_text() != "# mine\n"

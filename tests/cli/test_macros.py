@@ -257,9 +257,10 @@ def test_the_whole_product(cc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_check_says_for_which_builds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What decides other functions is not said."""
+    """What decides other functions is not said, and nothing is said twice."""
     file = tmp_path / "f.c"
-    other = "#ifdef __FAST_MATH__\n#define LOG 1\n#endif\n"
+    other = "#ifdef __FAST_MATH__\n#define LOG 1\n#endif\n#include <math.h>\n"
+    other += "#ifndef __OPTIMIZE__\n#undef EXTRA\n#endif\n"
     file.write_text(f"{TABLE['__OPTIMIZE__']}{other}{LOOP}")
     assert cli.main(["check", str(file), "--cflags", "-O0"]) == 0
     assert "        for builds with __OPTIMIZE__ not defined\n" in capsys.readouterr().out

@@ -79,7 +79,7 @@ def test_the_forest_of_a_whole_function(capsys: Capture, golden: Golden) -> None
 
 def test_versions_inside_of_a_version(capsys: Capture, golden: Golden) -> None:
     """Where an outer loop is flattened, the nests inside have trees of their own, which all run:
-    figure 8 of seed 001."""
+    figure 8 of Rotendahl and Larsen."""
     sizes = ["--size", "rounds=10,n=256,m=4096", "--sizes", "outer=8,100000"]
     words = ["tune", str(PROGRAMS / "sinkhorn.c"), "--offload", *sizes, "--profile", "h100"]
     for option in ("--tree", "--dot"):

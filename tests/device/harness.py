@@ -48,7 +48,7 @@ CORPUS = Path(__file__).parents[2] / "corpus"
 Arguments = Mapping[str, Any]
 
 Sizes = tuple[int, int, int]
-"""M, U, N, as the tables of seed 000 list them."""
+"""M, U, N, as the tables of Cholewa-Madsen and Holst list them."""
 
 PROGRAMS = tuple(sorted(p.stem for p in CORPUS.glob("*.c")))
 

@@ -1,5 +1,5 @@
-"""Tiled kernels compiled by the C compiler: tables 4 and 5 of seed 000 and the corpus, bit by bit
-as the user's C, and a spread of both under the sanitizers."""
+"""Tiled kernels compiled by the C compiler: tables 4 and 5 of Cholewa-Madsen and Holst and the
+corpus, bit by bit as the user's C, and a spread of both under the sanitizers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Table 3 of seed 000, counted: memory accesses of the naive, block tiled and register tiled
-product under Oclgrind, which executes the kernels as they are written.
+"""Table 3 of Cholewa-Madsen and Holst, counted: memory accesses of the naive, block tiled and
+register tiled product under Oclgrind, which executes the kernels as they are written.
 
 All twelve entries hold exactly on sizes that the tiles divide; none differs by design. Elsewhere
 copies read the last valid element again in place of what is past the edge, so that tiles count

@@ -1,4 +1,4 @@
-"""Tables 4 and 5 of seed 000: 13 sizes by 7 tile combinations, for three programs.
+"""Tables 4 and 5 of Cholewa-Madsen and Holst: 13 sizes by 7 tile combinations, for three programs.
 
 A float product; a product with integer division for multiplication, which would divide by any
 padding value; and int16 x double -> bool reduced with &&, whose accumulators start at 1. Results

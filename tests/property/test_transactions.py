@@ -137,7 +137,7 @@ def assert_estimated(program: Program, tiles: tuple[int, int]) -> None:
     assert estimate(done, DEVICE).counts == counted(done)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(programs, GROUPS)
 def test_estimates_are_what_warps_touch(program: Program, tiles: tuple[int, int]) -> None:
     assert_estimated(program, tiles)
@@ -193,7 +193,7 @@ def assert_copies_change_nothing(text: str) -> None:
     assert_same_meaning(fn, done.function, (0, 1, 4))
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(walks())
 def test_copies_that_pay_change_no_result(text: str) -> None:
     assert_copies_change_nothing(text)

@@ -127,6 +127,36 @@ def test_tiles_that_are_turned(tmp_path: Path, before: str, after: str, found: s
     assert found in v.reason, v.reason
 
 
+SHORTS = """void shorts(int n, unsigned short *restrict a, const unsigned short *restrict b)
+{
+  for (int i = 0; i < n; i++)
+    a[i] = 7 - b[i];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("", "", ""),
+        ("b_reg[3] = v.s3", "b_reg[3] = v.s2", "another element of b"),
+        ("8, &b[i_v], uint4", "8, &b[i_v + 1], uint4", "b may be read out of bounds"),
+        ("a_reg[a_reg_e + 3]", "a_reg[a_reg_e + 2]", "another element of b"),
+        ("as_uint((type##2)(a, b)", "as_uint((type##2)(b, a)", "compilers read in two forms"),
+        ("const words *)(at)", "const int *)(at)", "compilers read in two forms"),
+        ("const words *)(at)", "const words *)(at + 1)", "a vector at a place that is computed"),
+        ("const ushort8 v", "const short8 v", "a vector of another type than the array has"),
+    ],
+)
+def test_vectors(tmp_path: Path, before: str, after: str, found: str) -> None:
+    kernel, host, source = written(tmp_path, SHORTS, "--profile", "h100")
+    if before:
+        edited(tmp_path, before, after)
+    v = validate(kernel, source, host=host)
+    assert (v.status == "proven") == (not before)
+    assert found in v.reason, v.reason
+
+
 MISTAKES = [
     (PRODUCT, "  barrier(CLK_LOCAL_MEM_FENCE);\n", "", "two items may race for"),
     (PRODUCT, "kk + k < U", "kk + k < U - 1", ""),

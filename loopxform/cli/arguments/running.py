@@ -26,7 +26,7 @@ def add_sizes(p: argparse._ActionsContainer) -> None:
         default=[],
         metavar="SIZES",
         help="several sets: M=512,1024; M=N=512,1024 (equal numbers); a file with one set a "
-        "line, or JSON; seed000: the 16 sets of the thesis. Several options form all combinations",
+        "line, or JSON; thesis: 16 nearly square ones. Several options form all combinations",
     )
 
 

@@ -46,9 +46,10 @@ def file_text(start: Function, fn: Function, *, reordered: bool = True) -> str:
     new = structs.plain_names(start)
     plain = structs.plain(start, new)
     inside = structs.Inside(start, plain)
-    pairs = guards.unrestricted(guards.meeting(plain)) if reordered else ()
-    sizes = tuple(_sizes(plain, pairs))
-    conditions = (*guards.conditions(plain, structs.plain(fn, new)), *guards.given(plain))
+    with structs.refused_as_written(new):
+        pairs = guards.unrestricted(guards.meeting(plain)) if reordered else ()
+        sizes = tuple(_sizes(plain, pairs))
+        conditions = (*guards.conditions(plain, structs.plain(fn, new)), *guards.given(plain))
     untouched = start == fn and start.as_written == fn.as_written
     if untouched or not (conditions or pairs):
         return program.file_text(fn, as_written=untouched)

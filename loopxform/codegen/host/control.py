@@ -31,7 +31,7 @@ from typing import assert_never
 
 from loopxform.codegen import cexpr
 from loopxform.codegen.cexpr import Dialect
-from loopxform.codegen.host.guards import numbers, wide
+from loopxform.codegen.host.guards import numbers, told_in_int, wide
 from loopxform.codegen.host.schedule import Choose, Item, Launch, Repeat, Set, every
 from loopxform.codegen.host.shares import split
 from loopxform.codegen.host.turns_ahead import FAR, is_safe, set_in
@@ -223,7 +223,7 @@ def asked(e: Expr, d: Dialect) -> str:
     long = any(
         isinstance(x, Tile) or (isinstance(x, Const) and x.type == LLONG) for x in walk_expr(e)
     )
-    return wide(e, d) if long else _text(e, d)
+    return wide(e, d) if long else _text(told_in_int(e, d), d)
 
 
 def _text(e: Expr, d: Dialect) -> str:

@@ -77,7 +77,7 @@ def conditions(start: Function, fn: Function, sizes: Iterable[Expr] = ()) -> tup
 
 def undecided(asked: Iterable[Condition], d: Dialect) -> Iterator[Condition]:
     """What types leave of conditions, where they do not decide them."""
-    left = (c if c.plain else replace(c, expr=_told(c.expr, d)) for c in asked)
+    left = (c if c.plain else replace(c, expr=told(c.expr, d)) for c in asked)
     return (c for c in left if c.expr != Const(1))
 
 
@@ -320,12 +320,20 @@ def wide(e: Expr, d: Dialect) -> str:
     def cast(x: Expr) -> Expr:
         return Cast(LLONG, x) if isinstance(x, Var) and not _is_float(x, d) else x
 
-    return cexpr.expr(numbers(map_expr(_told(e, d), cast), d), d)
+    return cexpr.expr(numbers(map_expr(told(e, d), cast), d), d)
 
 
-def _told(e: Expr, d: Dialect) -> Expr:
-    """The expression without what types decide."""
+def told(e: Expr, d: Dialect) -> Expr:
+    """The expression without what types decide; it is computed in long long."""
     return map_expr(e, lambda x: _without_certain(x, d))
+
+
+def told_in_int(e: Expr, d: Dialect) -> Expr:
+    """The same of one that is computed in the types of C, where none of them is unsigned."""
+    leaves = (x for x in walk_expr(e) if isinstance(x, Var | Const))
+    types = (d.types.get(x.name) if isinstance(x, Var) else x.type for x in leaves)
+    signed = all(t is not None and (not t.is_unsigned or t.bytes < INT.bytes) for t in types)
+    return told(e, d) if signed else e
 
 
 def _is_float(x: Var, d: Dialect) -> bool:

@@ -2,8 +2,8 @@
 
 The elements of the tile are numbered along the fastest dimension of the source in global memory,
 and work-item n copies elements n, n + group, n + 2*group, ...: neighbours touch neighbouring
-addresses whatever the layout of the operand, and any group shape serves any tile. (Seed 000,
-section 4.3.)
+addresses whatever the layout of the operand, and any group shape serves any tile. (Cholewa-Madsen
+and Holst, section 4.3.)
 """
 
 from __future__ import annotations

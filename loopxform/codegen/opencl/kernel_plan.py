@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -145,7 +146,7 @@ def kernel_plan(
         head=in_rows(f"void {name}", [_parameter(a, dialect, written, passed) for a in arguments]),
         group_text=", ".join(cexpr.expr(e, dialect) for e in mapping.group_shape),
         locals=[_local(t, dialect) for t in mapping.tiles],
-        ids=_ids(fn, mapping, own, dialect),
+        ids=[*_ids(fn, mapping, own, dialect), *_started(own, body)],
         body=[line if line.startswith("#") else "  " + line for line in body],
     )
     grid = _grid(mapping)
@@ -310,9 +311,13 @@ def _ids(fn: Function, mapping: Mapping, own: OwnNames, d: KernelDialect) -> lis
             text = f"LX_ITEM_{tile.wide}({text})"
         item = f"const uint {own.item} = {text};"
         out = [item, *_arranged(mapping, lanes, own, out)] if lanes else [*out, item]
-    speculates = any(isinstance(s, For) and s.speculated for _, s in walk(fn.body))
-    quick = [f"uint {own.quick} = {START}();"] if speculates and not d.approximate else []
-    return [*out, *_in_warp(fn, mapping, own), *quick]
+    return [*out, *_in_warp(fn, mapping, own)]
+
+
+def _started(own: OwnNames, body: list[str]) -> Iterator[str]:
+    """What loops that run without rare cases go by."""
+    if any(re.search(rf"\b{own.quick}\b", line) for line in body):
+        yield f"uint {own.quick} = {START}();"
 
 
 def _in_warp(fn: Function, mapping: Mapping, own: OwnNames) -> Iterator[str]:

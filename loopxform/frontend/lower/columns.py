@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, cases, counted_to, extremes, gaps
@@ -55,7 +56,7 @@ def _value_inside(
     left = [extent - constant(1) - high for high in highs]
     if any(g.constant is not None and g.constant >= 0 for g in left):
         return above
-    if any(map(_has_quotient, left)) and any(_is_reached(g, context, facts) for g in left):
+    if any(_is_reached(g, context, facts) for g in left):
         return above
     below = None if row is None else _asked(left, context, facts)
     return None if below is None else [*above, *below]
@@ -156,7 +157,9 @@ def _quotient(m: Monomial) -> tuple[Poly, int] | None:
 
 
 def _at_least_zero(g: Poly) -> Expr:
-    """`g >= 0` with the negative terms on the left: `U <= lda`."""
-    minus = Poly(tuple((m, -c) for m, c in g.terms if c < 0))
-    plus = Poly(tuple((m, c) for m, c in g.terms if c > 0))
+    """`g >= 0` with the negative terms on the left, and no common factor: `U <= lda`."""
+    divisor = gcd(*(c for m, c in g.terms if m)) or 1
+    terms = [(m, c // divisor) for m, c in g.terms]
+    minus = Poly(tuple((m, -c) for m, c in terms if c < 0))
+    plus = Poly(tuple((m, c) for m, c in terms if c > 0))
     return Bin("<=", to_expr(minus), to_expr(plus))

@@ -25,6 +25,7 @@ from loopxform.frontend.text.pragma_macros import expand_pragma
 from loopxform.frontend.text.reader import Reader, in_front, is_file, missing_include
 from loopxform.frontend.text.standards import escaped, require_plain
 from loopxform.frontend.text.tokens import Lexical
+from loopxform.frontend.text.variadic import Variadic
 from loopxform.ir.decisions import Defined, Event, Expands, Holds, Line
 from loopxform.source import Loc
 
@@ -98,7 +99,7 @@ _BEGAN: dict[str, Any] = {}
 """The macros of the time at which the first file was read: one that is read twice is one text."""
 
 
-class _Preprocessor(Lexical, _Base):  # type: ignore[misc]  # pcpp has no types
+class _Preprocessor(Lexical, Variadic, _Base):  # type: ignore[misc]  # pcpp has no types
     """pcpp with our headers, our diagnostics, and file names as the user gave them."""
 
     temp_path: list[str]

@@ -7,8 +7,8 @@ elements of their own that nobody reads. Legal for statements that write the sto
 other read of it stands under that guard too, each element belongs to one iteration, and what the
 statements read is either unchanged by the clamping or a staged copy that is itself clamped. No
 padding value is ever computed with: each value is one that some iteration of the program computes.
-Statements of which that cannot be shown keep the guard. (In place of the padding of seed 000,
-sections 4.2.1 and 7.3.2; serves every operator, division included.)"""
+Statements of which that cannot be shown keep the guard. (In place of the padding of Cholewa-Madsen
+and Holst, sections 4.2.1 and 7.3.2; serves every operator, division included.)"""
 
 from __future__ import annotations
 

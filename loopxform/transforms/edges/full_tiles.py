@@ -3,7 +3,7 @@
     for (kk = lo; kk < lo + (hi-lo)/T*T; kk += T) S      every tile full: its checks are dropped
     for (kk = lo + (hi-lo)/T*T; kk < hi; kk += T) S      at most once, with the checks
 
-What the step `split LOOP full-tiles` does (seed 000, section 4.2.2).
+What the step `split LOOP full-tiles` does (Cholewa-Madsen and Holst, section 4.2.2).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ valid elements; so every tile is full, and there is no need of an epilogue. Lega
 found with which these iterations leave every variable as it is, to the last bit
 (`analysis.neutral`); where the condition fails exactly where the elements read lie past the end of
 the array, and no other read finds padding; and where what else is read is read by the first
-iteration of the tile too. (Seed 000, sections 4.2.1 and 7.3.2.)
+iteration of the tile too. (Cholewa-Madsen and Holst, sections 4.2.1 and 7.3.2.)
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ no check is there once, and barriers, which stand between copies and computation
 condition speaks of the whole group, all its work-items take the same branch. Of a loop over tiles
 that is not mapped, each iteration gets a version for where its tile is whole. Legal where nothing
 changes what the condition reads: both versions are the same statements, and every check that the
-first one lacks is proven to hold there. (Seed 000, section 7.3.3.)
+first one lacks is proven to hold there. (Cholewa-Madsen and Holst, section 7.3.3.)
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ guards in order, when the program runs, and takes the first variant whose guard 
 variant assumes nothing. Guards may compare with thresholds, which have names and values as tile
 sizes have: `n>=suff_outer_par_0`. Legal where each step of each variant is, and changes nothing but
 the nest.
-(Loop versioning: Allen and Kennedy, section 5.11; thresholds: seed 001, section 2.5.)
+(Loop versioning: Allen and Kennedy, section 5.11; thresholds: Rotendahl and Larsen, section 2.5.)
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ loop over groups must have bounds the host can compute, from parameters and the 
 sequential loops around it, which the host runs, and be all that the loop over groups around it
 holds (several in one dimension of the grid are numbered through, the innermost fastest); a loop
 over threads lies inside the loops over groups, has a fixed number of iterations (they become the
-group's shape) and no collective copy inside. (Seed 000, section 2.2.1, listing 10.)
+group's shape) and no collective copy inside. (Cholewa-Madsen and Holst, section 2.2.1, listing 10.)
 """
 
 from __future__ import annotations

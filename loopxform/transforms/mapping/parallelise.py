@@ -2,7 +2,7 @@
 
 Legal where the loop carries no dependence: every row of the dependence matrix has `=` in the column
 of i, or a `<` in a column further out. Storage declared inside the loop is private to an iteration.
-(Seed 000, step 0, listing 2.)
+(Cholewa-Madsen and Holst, step 0, listing 2.)
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 The iterations of a forall are dealt out to `P` parts in turns, so that neighbours among the parts
 run neighbouring iterations at a time, however many there are. Legal for a forall that counts
 upwards: its iterations may run in any order, so also in this one. It must not begin beyond its end,
-and be bounded by parameters. (`schedule(static, 1)` in OpenMP, `CYCLIC` in HPF; seed 001, section
-2.4: a group has too few work-items for all of an inner map.)
+and be bounded by parameters. (`schedule(static, 1)` in OpenMP, `CYCLIC` in HPF; Rotendahl and
+Larsen, section 2.4: a group has too few work-items for all of an inner map.)
 """
 
 from __future__ import annotations

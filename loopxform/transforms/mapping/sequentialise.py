@@ -1,6 +1,7 @@
 """Sequentialise: forall i: S -> for i: S.
 
-Always legal: a forall may run in any order, so also in order. (Seed 000, step 5a, listing 8.)
+Always legal: a forall may run in any order, so also in order. (Cholewa-Madsen and Holst, step 5a,
+listing 8.)
 """
 
 from __future__ import annotations

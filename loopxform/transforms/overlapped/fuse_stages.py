@@ -10,7 +10,7 @@ else reads are never written.
 Legal where each nest is parallel and writes elements of an array from elements of arrays that other
 nests write at constant distances, and no array is both read before the nests write it and written
 by them: every element gets the same value by the same operations. Sums that may be in another order
-(`reassociate`) are computed row by row. (Seed 002, section 2.)
+(`reassociate`) are computed row by row. (Jangda and Guha, section 2.)
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
 
 A work-item then keeps a sum for each row that is not complete, in place of the elements of all
 rows that the sum is made of. The terms are added in another order: floating-point sums round
-differently, which has to be permitted. (Seed 002; Matsumura et al., 2020, "partial summation".)
+differently, which has to be permitted. (Jangda and Guha; Matsumura et al., 2020, "partial
+summation".)
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ rows, and in each iteration computes a row of every stage.
 A stage lags behind those that it reads, so that what it needs is there: in registers where the
 element is of its own column, in local memory, which neighbours wrote in an earlier iteration, where
 it is not. Each array has a `Version` for every stage that writes it. At the edges of its tile a
-group computes what it needs of its neighbours itself: the tiles overlap. (Seed 002; Matsumura et
-al., "AN5D: automated stencil framework for high-degree temporal blocking on GPUs", 2020.)
+group computes what it needs of its neighbours itself: the tiles overlap. (Jangda and Guha;
+Matsumura et al., "AN5D: automated stencil framework for high-degree temporal blocking on GPUs",
+2020.)
 """
 
 from __future__ import annotations

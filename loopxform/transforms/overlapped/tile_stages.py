@@ -11,8 +11,9 @@ Legal where each nest is parallel and writes elements along its loops; where arr
 before they are read, their subscripts being numbers of one counter that never fall as it grows
 (scaled, divided, clamped: c[i] = b[min(2*i + 1, n - 1)]), but for borders where they are mirrored
 (c[i] = b[abs(i - 1)]), or anything along dimensions of a known number of elements, which a tile
-then has as a whole; and where no element is read that the nests do not write. (Seed 002, section 2;
-Krishnamoorthy et al., "Effective automatic parallelization of stencil computations", 2007.)
+then has as a whole; and where no element is read that the nests do not write. (Jangda and Guha,
+section 2; Krishnamoorthy et al., "Effective automatic parallelization of stencil computations",
+2007.)
 """
 
 from __future__ import annotations

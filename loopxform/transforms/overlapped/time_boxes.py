@@ -5,8 +5,8 @@ A pass computes several steps of time of a stencil: each tile copies a box of ev
 than what it stores by what its neighbours have of it, and runs the steps in it, stage by stage.
 Arrays of one dimension have no rows to walk along; the boxes of a CPU stay in its caches.
 
-Legal where `time-tile` is, and for arrays of any number of dimensions. (Seed 002; Krishnamoorthy et
-al., "Effective automatic parallelization of stencil computations", 2007.)
+Legal where `time-tile` is, and for arrays of any number of dimensions. (Jangda and Guha;
+Krishnamoorthy et al., "Effective automatic parallelization of stencil computations", 2007.)
 """
 
 from __future__ import annotations

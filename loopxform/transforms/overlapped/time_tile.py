@@ -10,8 +10,8 @@ Legal where the body holds nothing but parallel nests, each of which writes elem
 from elements of such arrays at constant distances, and other arrays that the loop does not change,
 and the host decides by the number of the step which nests run and which planes they use: every
 element then gets the same values by the same operations. Where sums may be in another order
-(`reassociate`), they are computed row by row (`partial_sums`). (Seed 002; Krishnamoorthy et al.,
-"Effective automatic parallelization of stencil computations", 2007.)
+(`reassociate`), they are computed row by row (`partial_sums`). (Jangda and Guha; Krishnamoorthy et
+al., "Effective automatic parallelization of stencil computations", 2007.)
 """
 
 from __future__ import annotations

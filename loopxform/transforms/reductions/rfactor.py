@@ -19,8 +19,8 @@ zeros keep their signs, and so is its place, of equal values the one that the lo
 last one counts (`<=`), and a chunk may find none (under another condition, or among NaNs), each
 chunk says whether it did. In strided parts, whose operators must be commutative
 too, an extremum that is found by comparison needs `reassociate`. Chunks begin with an infinity, or
-with NaN for fmin and fmax, which is what they ignore. (Seed 000, section 7.3.1; "rfactor" of Halide
-and TVM.)
+with NaN for fmin and fmax, which is what they ignore. (Cholewa-Madsen and Holst, section 7.3.1;
+"rfactor" of Halide and TVM.)
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
      for c: s += part[c];
 
 What `rfactor LOOP PARTS strided` does: partial result c takes every C-th iteration from iteration c
-on, so that neighbours among the parts read neighbouring elements in each of their iterations. (Seed
-000, section 7.3.1; seed 004 on neighbours.)
+on, so that neighbours among the parts read neighbouring elements in each of their iterations.
+(Cholewa-Madsen and Holst, section 7.3.1; Henriksen on neighbours.)
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ Lane l takes every L-th iteration from iteration l on, as far as there are L at 
 over lanes is innermost: a compiler for a CPU has the lanes in vectors, whose additions do not wait
 for one another. The first lane takes what is left over, one after the other. Legal where
 `rfactor LOOP L strided` is, but for places of extrema, where the number of iterations can be
-computed. (Seed 000, section 7.3.1; vector accumulators as in Allen and Kennedy, "Optimizing
-compilers for modern architectures", section 5.3.)
+computed. (Cholewa-Madsen and Holst, section 7.3.1; vector accumulators as in Allen and Kennedy,
+"Optimizing compilers for modern architectures", section 5.3.)
 """
 
 from __future__ import annotations

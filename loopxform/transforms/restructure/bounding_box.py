@@ -4,8 +4,8 @@ for i in [a, b): for k in [0, i]: S -> for i in [a, b): for k in [0, b): if (k <
 The bounds of a loop that depend on loops around it become the widest that these allow, and a guard
 in the body: the domain is a box afterwards, so that the loops can be interchanged, tiled, mapped.
 Legal where the bounds are affine in those loops, but for remainders by numbers (`(i + c) % 2`): the
-same iterations do what they did, the others nothing. (Seed 000, section 2.1, step 5b does so for
-the bounds of tiles.)
+same iterations do what they did, the others nothing. (Cholewa-Madsen and Holst, section 2.1, step
+5b does so for the bounds of tiles.)
 """
 
 from __future__ import annotations

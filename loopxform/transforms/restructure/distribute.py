@@ -3,7 +3,8 @@
 Every statement gets a loop of its own, or, `around` named inner loops, these and the statements
 between them do. Legal at a cut where no dependence carried by the loop leads from a later statement
 back to an earlier one, and no storage declared in the body is used on both sides of it (expand it
-first). For a forall only the second can happen. (Seed 000, step 3b, listing 6; section 2.4.4.)
+first). For a forall only the second can happen. (Cholewa-Madsen and Holst, step 3b, listing 6;
+section 2.4.4.)
 
 Where the loops may be `reordered`, they are sorted by dependences:
 

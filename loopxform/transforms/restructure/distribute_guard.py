@@ -7,8 +7,8 @@ array. The loops can then be distributed and interchanged as if there were no gu
 
 In the body of a loop nothing that is guarded may change what the condition reads; a local variable
 gets its first number unconditionally: nothing has read it before. At a place, a condition that
-reads an array, or what the branches change, is decided first: taken = c ? 1 : 0. (Seed 000, section
-4.2.1 places the guards of tiles.)
+reads an array, or what the branches change, is decided first: taken = c ? 1 : 0. (Cholewa-Madsen
+and Holst, section 4.2.1 places the guards of tiles.)
 """
 
 from __future__ import annotations

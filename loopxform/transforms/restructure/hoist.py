@@ -5,7 +5,7 @@ only storage the body declares, which nothing else in the body writes, and read 
 rest of the body changes. Legal where the loop is sure to have an iteration (what they read is then
 read in any case) or nothing that they compute can fail. What the iterations of a forall over the
 work-items of a group have in common becomes one value of the group: an index that says which part
-of an array all of them need. (Seed 004, section on automatic loop tiling.)
+of an array all of them need. (Henriksen, section on automatic loop tiling.)
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Legal where no direction vector of the nest becomes lexicographically negative: 
 `<` for i and `>` for j with only `=` further out. A forall moves inwards always: it carries
 nothing. A forall that moves outwards stays one where no dependence that the outer loop carried
 has anything but `=` for it. Where the bounds of j depend on i, both loops get new ones
-(`analysis.exchange`): the steps must be 1 or -1, and the bounds affine. (Seed 000, steps 2 and 4,
-listings 4 and 7.)
+(`analysis.exchange`): the steps must be 1 or -1, and the bounds affine. (Cholewa-Madsen and Holst,
+steps 2 and 4, listings 4 and 7.)
 
     for i in [0, n): for j in [0, i]: S  ->  for j in [0, n): for i in [j, n): S
 """

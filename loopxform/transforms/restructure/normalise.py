@@ -3,7 +3,8 @@
 
 Legal where the body does not change the bounds: the iterations are renumbered. Where one operand of
 the bound gives a fixed number of iterations (`min(M, ii + Ry)` from ii: Ry), the others become a
-guard in the body (`ii + i < M`), so that the loop can be unrolled. (Seed 000, step 5b, listing 9.)
+guard in the body (`ii + i < M`), so that the loop can be unrolled. (Cholewa-Madsen and Holst, step
+5b, listing 9.)
 """
 
 from __future__ import annotations

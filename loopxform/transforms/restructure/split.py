@@ -6,8 +6,8 @@ loop: the same iterations in the same order, whatever P is. Operands of min and 
 not to matter are left out, conditions that hold throughout a part (`if (i < P)`) are dropped, and
 so is what never runs in it. With a step other than 1 the second loop starts at the first value of
 the loop from P on. `split i lo+1` peels the first iteration; `split kk full-tiles` splits a loop
-over tiles behind the last full one (an epilogue; seed 000, section 4.2.2). (Wolfe, "High
-Performance Compilers for Parallel Computing", section 9.6; Allen and Kennedy, section 5.8.)
+over tiles behind the last full one (an epilogue; Cholewa-Madsen and Holst, section 4.2.2). (Wolfe,
+"High Performance Compilers for Parallel Computing", section 9.6; Allen and Kennedy, section 5.8.)
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
 Legal where the body does not change the bounds: the iterations and their order stay the same. Both
 loops of a forall are foralls. An operand of the inner bound that is proven never to be the least is
-left out, so that a second stripmining by a divisor of the first needs no further bound. (Seed 000,
-step 1, listing 3.)
+left out, so that a second stripmining by a divisor of the first needs no further bound.
+(Cholewa-Madsen and Holst, step 1, listing 3.)
 """
 
 from __future__ import annotations

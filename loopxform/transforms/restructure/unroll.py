@@ -2,8 +2,8 @@
 
 Legal where the body does not change the bounds: the same statements in the same order. `unroll i`
 leaves the replication to the compiler of the kernel (the loop is marked), `unroll i full`
-replicates here, `unroll i 4` makes a loop of four copies and one for what is left. (Seed 000, step
-5b.)
+replicates here, `unroll i 4` makes a loop of four copies and one for what is left. (Cholewa-Madsen
+and Holst, step 5b.)
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ one in place of those before it, so that no padding value is ever computed with.
 clamped between numbers that never change (`p < 0 ? 0 : p`) make the box that they would make
 otherwise; beyond its ends the copy repeats the elements there, which is what the program reads. An
 index of which nothing is known (`x[j, p]`, where the program computed j) is one that the body
-itself uses in any case. (Seed 000, sections 2.2.2, 4.2.1 and 4.3, listing 10; seed 004 on indirect
-accesses.)
+itself uses in any case. (Cholewa-Madsen and Holst, sections 2.2.2, 4.2.1 and 4.3, listing 10;
+Henriksen on indirect accesses.)
 """
 
 from __future__ import annotations

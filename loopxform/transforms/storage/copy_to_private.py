@@ -3,8 +3,8 @@
 Each work-item copies the box that its iteration of the loop reads into registers; a single element
 into a scalar (`b = B[k, j]`). Legal where the body only reads the array and the box is fixed by
 tile sizes, and lies in the staged copy, or in the part of the array that the program touches. The
-copy goes inside the bounds check that fills the body. (Seed 000, section 2.2.2, listing 10; seed
-003.)
+copy goes inside the bounds check that fills the body. (Cholewa-Madsen and Holst, section 2.2.2,
+listing 10; Futhark issue 615.)
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every iteration gets its own element of what used to be its own scalar (or array), declared outside
 the loops, so that the loops can be distributed. Always legal for storage declared inside the loops:
 it is written anew in each iteration and does not live past it. The trip counts must be known before
-the outermost of the loops. (Seed 000, step 3a, listing 5.)
+the outermost of the loops. (Cholewa-Madsen and Holst, step 3a, listing 5.)
 
 An array that lives longer gets its last values back: for i: { x[k] = ...; ... x[k] ... } ->
 T y[I, K]; for i: { y[i, k] = ...; ... y[i, k] ... } if (0 < I) for k: x[k] = y[I - 1, k]. Legal

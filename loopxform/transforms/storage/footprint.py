@@ -1,7 +1,7 @@
 """The box of an array that a piece of a nest reads: where it starts, how many elements it has.
 
 Boxes start at an expression of the loops around the piece and have a size made of tile sizes only
-(seed 000, section 2.2.2: `A[iii : iii + Ty*Ry, kk : kk + Tk]`).
+(Cholewa-Madsen and Holst, section 2.2.2: `A[iii : iii + Ty*Ry, kk : kk + Tk]`).
 """
 
 from __future__ import annotations

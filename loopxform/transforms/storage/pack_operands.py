@@ -8,7 +8,7 @@ nest. Where the host can give the nest the array itself in place of a copy (step
 Legal where the nest only reads the arrays, and the box that is touched of them is known, with so
 few elements that an int can number those of the copies (`assume` it); of a plain pointer its last
 element must be touched, and the end of its rows. What lies beyond the end of a row is never used.
-(Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; seed 004, "Transposing
+(Goto and van de Geijn, "Anatomy of high-performance matrix multiplication"; Henriksen, "Transposing
 for Coalesced Memory Access".)
 """
 

@@ -1,7 +1,7 @@
 """Permuting dimensions: T x[I][J]; ... x[i][j] ... -> T x[J][I]; ... x[j][i] ...
 
 Which elements of an array are neighbours in memory changes, and nothing else. Legal for an array
-that the function declares itself and of which no part is staged. (Seed 004, "Coalesced Memory
+that the function declares itself and of which no part is staged. (Henriksen, "Coalesced Memory
 Access"; for arrays of the caller there is `relayout`.)
 """
 

@@ -2,8 +2,8 @@
 
 Legal where every read of x in an iteration is preceded by a write in the same iteration, and x is
 not read after the loop. Where x is used outside of the loop too, the private one gets a name of its
-own. What does nothing but count loops needs no declaration: each of them has its own. (Seed 000,
-step 0: "acc is private for these two loops".)
+own. What does nothing but count loops needs no declaration: each of them has its own.
+(Cholewa-Madsen and Holst, step 0: "acc is private for these two loops".)
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Storage that the work-items of a group have in common: what one loop over threads writes to it,
 another reads. Legal for an array of fixed size that is declared inside the loops over groups and in
 no other loop over iterations that run at the same time. The barriers between loops over threads
-follow from what they read and write. (Seed 000, section 2.2.2, on local memory.)
+follow from what they read and write. (Cholewa-Madsen and Holst, section 2.2.2, on local memory.)
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The nests that read A read a copy of it in another layout, made once before them, so that neighbours
 in the grid read neighbours in memory. Legal where A is only read from there on and the box that the
 program touches is known; nothing outside of it is read, and nothing at all where the program does
-not touch A (the condition around the copy). (Seed 004, "Transposing for Coalesced Memory Access".)
+not touch A (the condition around the copy). (Henriksen, "Transposing for Coalesced Memory Access".)
 """
 
 from __future__ import annotations

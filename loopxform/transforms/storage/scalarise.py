@@ -7,7 +7,8 @@ belongs to the array in every iteration, and no parallel loop then carries a dep
 loaded first unless the body begins by writing it, and stored last. Where the body uses other
 elements too, this holds of a part of it that lies between them and has a loop: C[j, i] = C[i, j]
 after the loop reads what is stored before; or the others are never that element, as C[2*i + 1] is
-never C[2*i]. (The reverse of seed 000, step 3a; C programs often accumulate in the array.)
+never C[2*i]. (The reverse of Cholewa-Madsen and Holst, step 3a; C programs often accumulate in the
+array.)
 """
 
 from __future__ import annotations

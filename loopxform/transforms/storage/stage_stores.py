@@ -5,8 +5,8 @@ What a loop stores, one element in each iteration, is kept until its end, and st
 its own, whose iterations can be shared out in another way: work-items that run neighbouring chunks
 of the first loop store neighbouring elements in the second. Legal where nothing else in the loop
 writes the array, no iteration reads what was stored, and T, the most iterations, is a number. (The
-reverse of staging what is read: seed 000, section 2.2.2; distribution after array expansion,
-sections 3a and 3b.)
+reverse of staging what is read: Cholewa-Madsen and Holst, section 2.2.2; distribution after array
+expansion, sections 3a and 3b.)
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def fn(params: str, *body: Stmt, assumes: tuple[str, ...] = ()) -> Function:
 
 
 def mm() -> Function:
-    """Seed 000, listing 1."""
+    """Cholewa-Madsen and Holst, listing 1."""
     return fn(
         "M, N, U, A[M][U], B[U][N], C[M][N]",
         loop("i", 0, "M", loop("j", 0, "N",

@@ -27,11 +27,11 @@ def test_a_file_has_a_set_a_line(tmp_path: Path) -> None:
     first, second = sizes.every({}, [str(file)])
     assert first == {"M": 214, "U": 272, "N": 263}
     assert second == {"M": 432, "U": 415, "N": 456}
-    assert sizes.every({}, ["seed000"])[:2] == [first, second]
+    assert sizes.every({}, ["thesis"])[:2] == [first, second]
 
 
 def test_the_sizes_of_the_thesis_are_nearly_square() -> None:
-    every = sizes.every({}, ["seed000"])
+    every = sizes.every({}, ["thesis"])
     assert len(every) == 16
     assert every[-1] == {"M": 4294, "U": 4220, "N": 4229}
     assert all(max(s.values()) < 1.3 * min(s.values()) for s in every)

@@ -241,6 +241,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
     assert "restrict" in (e.value.help or "")
     assert "lx_apart" not in written(text, "stripmine i 8", "unroll i 2")
     assert "#pragma omp" in written(text.replace("*y", "*restrict y"), "parallelise i")
+    inside = """struct s { float *x, *y; };
+void f(int n, const int *restrict at, struct s s) {
+  for (int i = 0; i < n; i++) s.y[i] = s.x[at[i]];
+}"""
+    with pytest.raises(EmitError, match=r"how much of 's\.x' is touched"):
+        written(inside, "parallelise i")
 
 
 def test_loops_that_count_down_end_in_the_range_of_int() -> None:

@@ -12,7 +12,8 @@ import loopxform as lx
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host import guards
 from loopxform.ir.device_facts import WARP
-from loopxform.ir.nodes import Bin, Const
+from loopxform.ir.nodes import Bin, Const, Var
+from loopxform.ir.types import SHORT, UINT
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only"]
 TEXTS = {
@@ -102,6 +103,30 @@ void f(int n, int m, pair *p, float *b)
 def test_no_warning(name: str, tmp_path: Path) -> None:
     lx.loads(TEXTS[name], "t.c").offload("f").write(tmp_path)
     subprocess.run(["cc", *STRICT, "t_opencl.c"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.opencl_sdk
+def test_no_warning_of_versions_that_small_types_rule_out(tmp_path: Path) -> None:
+    text = """
+void mm(short M, unsigned char N, short U, float A[M][U], float B[U][N], float C[M][N])
+{
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      C[i][j] = 0;
+      for (int k = 0; k < U; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+}
+"""
+    lx.loads(text, "t.c")["mm"].offload(limits="h100").write(tmp_path)
+    subprocess.run(["cc", *STRICT, "t_opencl.c"], cwd=tmp_path, check=True)
+
+
+def test_what_types_decide_of_what_is_computed_in_int() -> None:
+    d = Dialect("c", {"s": SHORT, "u": UINT})
+    assert guards.told_in_int(Bin("<=", Var("s"), Const(40000)), d) == Const(1)
+    wraps = Bin(">", Var("u"), Const(-1))
+    assert guards.told_in_int(wraps, d) == wraps
 
 
 def test_what_only_the_run_tells_is_asked() -> None:

@@ -31,7 +31,8 @@ RECOVERED = [
     ("a[idx[i]*n + j] = 1;", ["n"], "a[idx[i], j]", []),
     ("{ a[i*n + j] = 1; a[j*n + j] = 2; }", ["n"], "a[j, j]", []),
     ("{ a[i*n + j] = 1; a[j*n + n - 1 - j] = 2; }", ["n"], "a[j, n-j-1]", []),
-    ("a[i*n] = 1;", ["n"], "a[i, 0]", ["1 <= n"]),
+    ("a[i*n] = 1;", ["n"], "a[i, 0]", []),
+    ("a[i*2*n + 3] = 1;", ["2*n"], "a[i, 3]", ["2 <= n"]),
     ("if (j > 0) a[i*n + j - 1] = 1;", ["n"], "a[i, j-1]", []),
     ("if (!(j < n - 1)) ; else a[i*n + j + 1] = 1;", ["n"], "a[i, j+1]", []),
     ("if (j >= n - 1) ; else a[i*n + j + 1] = 1;", ["n"], "a[i, j+1]", []),
@@ -93,7 +94,7 @@ UNDER = [
     ("b[j] = j + k >= 1 && j + k <= n && a[i*n + j + k - 1] > 0;", "a[i, j+k-1]", []),
     ("b[j] = j + k < 1 || j + k > n || a[i*n + j + k - 1] > 0;", "a[i, j+k-1]", []),
     ("int c = j + k; if (c >= n) c = n - 1; b[j] = a[i*n + c];", "a[i, min(n - 1, j + k)]", []),
-    ("int c = j - k; if (c < 0) c = 0; b[j] = a[i*n + c];", "a[i, max(0, j - k)]", ["1 <= n"]),
+    ("int c = j - k; if (c < 0) c = 0; b[j] = a[i*n + c];", "a[i, max(0, j - k)]", []),
     ("int r = i - k; if (r < 0) r = 0; b[j] = a[r*n + j];", "a[max(0, i - k), j]", []),
     ("if (j + k >= 1) a[i*n + j + k - 1] = 1;", None, []),
     ("if (j + k <= n) a[i*n + j + k - 1] = 1;", None, []),
@@ -157,7 +158,7 @@ def test_columns_of_loops_that_leave_a_remainder(end: str, recovered: list[str] 
 
 
 COLUMNS = [
-    ("a[i*n] = a[i*n + n - 1];", ["a[i, 0]", "a[i, n-1]"], ["1 <= n"]),
+    ("a[i*n] = a[i*n + n - 1];", ["a[i, 0]", "a[i, n-1]"], []),
     ("{ b[i] = a[i*n + 1]; b[j] = a[i*n + n - 2]; }", ["a[i, 1]", "a[i, n-2]"], ["2 <= n"]),
     ("a[i*n + ld] = 1;", ["a[i, ld]"], ["ld + 1 <= n", "0 <= ld"]),
 ]

@@ -30,6 +30,10 @@ MACROS = """#define f 2
 #define HEX 0xE
 #define P(x) x
 #define CAT(x, y) x##y
+#define LOG(x, ...) log(x __VA_OPT__(,) __VA_ARGS__)
+#define SUM(x, ...) (x __VA_OPT__(+ SUM2(__VA_ARGS__, x##x, (#x))) - NEG)
+#define SUM2(...) __VA_OPT__(__VA_ARGS__, E)__VA_OPT__()
+#define NAMED(x, y...) __VA_OPT__(x, y) x
 """
 LINES = [
     *("1.f", "1.5E-3", "1.e5", "3LL", "2.L", "0x1.8p1f", "1E", "5ULL", ".5f", "1.f+E", "0x1p3"),
@@ -37,6 +41,9 @@ LINES = [
     *("x/STAR p", "x P(/)P(/) y", "HEX+1", "HEX P(+)1", "&P(&x)", "a P(<)P(<) b", "P(-)>x"),
     *("CAT(1., 5)", "CAT(x, 1)2", "CAT(1, LL)", "x EMPTY+EMPTY+ y", "-EMPTY-x", '"1.f"', "'f'"),
     *("a+++b", "a-- -b", "a<<=1", "p->f", "x?-1:-NEG", "-\\\nNEG"),
+    *("LOG(1)", "LOG(1,)", "LOG(1, )", "LOG(E, 2)", "LOG(LOG(1), LOG(2, E))", "LOG(1, (2, 3), 4)"),
+    *("SUM(1)", "SUM(1, 2)", "SUM(E, f)", "SUM(1, SUM(2, 3))", "SUM2()", "SUM2(1)"),
+    *("NAMED(1)", "NAMED(E, L, 3)"),
 ]
 CONDITIONS = [
     *("5ULL > 3", "2ll == 2", "0b101 == 5", "0xffffffffffffffff > 0", "-1 > 0u", "'\\377' < 0"),
@@ -61,6 +68,23 @@ def test_tokens_are_those_of_the_compiler() -> None:
     command = ["cc", "-w", "-E", "-P", "-x", "c", "-"]
     theirs = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
     assert read(text) == TOKENS.findall(theirs.partition("begin\n")[2])
+
+
+OPTIONAL = {
+    "#define F(x, ...) x ## __VA_OPT__(1)\nF(1);": "beside # or ##, or without parentheses",
+    "#define F(x, ...) __VA_OPT__(1) ## x\nF(1);": "beside # or ##, or without parentheses",
+    "#define F(...) # __VA_OPT__(x)\nF(1);": "beside # or ##, or without parentheses",
+    "#define F(...) __VA_OPT__ x\nF(1);": "beside # or ##, or without parentheses",
+    "#define F(...) __VA_OPT__(x\nF(1);": "beside # or ##, or without parentheses",
+    "#define N\n#define F(...) __VA_OPT__(x)\nint F(N);\n": "that are nothing once expanded",
+}
+
+
+@pytest.mark.parametrize("text", OPTIONAL)
+def test_optional_tokens_that_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match=OPTIONAL[text]):
+        read(text)
+    read("\n".join(line for line in text.splitlines() if line.startswith("#")) + "\nbegin\n")
 
 
 @pytest.mark.parametrize(

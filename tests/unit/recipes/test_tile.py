@@ -1,4 +1,5 @@
-"""The tile recipe: the listings of seed 000, every program of the corpus, and what is refused."""
+"""The tile recipe: the listings of Cholewa-Madsen and Holst, every program of the corpus, and what
+is refused."""
 
 from __future__ import annotations
 

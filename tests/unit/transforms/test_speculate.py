@@ -59,6 +59,13 @@ def test_kernel(golden: Golden) -> None:
     golden.check(text[text.index("__kernel") :])
 
 
+def test_a_loop_that_sets_an_array_runs_as_it_is() -> None:
+    """And declares nothing that it does not use."""
+    text = _with("s[0] += y[j] / sqrtf(x[i] + y[j]);").replace("s = 0", "s[2] = {0, 0}")
+    kernel = emit.kernel(derived(text.replace("= s;", "= s[0];"), *MAPPED, "speculate j")).source
+    assert not re.search(r"\bquick\b", kernel[kernel.index("__kernel") :])
+
+
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(*REFUSALS[case]))

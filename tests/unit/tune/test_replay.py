@@ -14,8 +14,8 @@ from statistics import fmean
 
 import pytest
 
+from loopxform.tune.outcome import NOISY
 from loopxform.tune.race import STATISTICS, race, spread
-from loopxform.tune.session import NOISY
 
 sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 import replay_search

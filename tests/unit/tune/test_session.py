@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from loopxform.tune.outcome import Outcome
 from loopxform.tune.race import faster_half
 from loopxform.tune.search import search
-from loopxform.tune.session import Budget, Outcome, Session
+from loopxform.tune.session import Budget, Session
 from loopxform.tune.space import Point, Space
 from loopxform.tune.workers import Gone, Worker
 
