@@ -3,7 +3,7 @@
     pip download --no-deps halide==21.0.0; unzip halide-*.whl -d WHEEL
     git clone --branch v21.0.0 https://github.com/halide/Halide
     python scripts/compare_halide.py build Halide WHEEL/halide OUT    # no GPU needed
-    python scripts/compare_halide.py check OUT                        # what ours were built to compute
+    python scripts/compare_halide.py check OUT    # whether they compute the same
     OUT/timer; python scripts/bench_pipelines.py --device 0:0
 
 The camera, the interpolation and the bilateral grid are Halide's apps with the schedules that their
@@ -30,6 +30,7 @@ from bench_pipelines import SIZES
 HERE = Path(__file__).parent
 CUDA = "x86-64-linux-cuda-cuda_capability_86"
 OPENCL = "x86-64-linux-opencl"
+SYSTEM = ("-ldl", "-lpthread")
 GREY = {  # Harris corners of an image that is grey
     "Input<Buffer<float, 3>> input": "Input<Buffer<float, 2>> input",
     "(0.299f * input(x, y, 0) +": "input(x, y);",
@@ -107,7 +108,17 @@ def main() -> int:
     libraries = [str(args.out / f"{v.function}.a") for v in VARIANTS]
     here = [f"-I{args.out}", f"-I{args.wheel / 'include'}"]
     given = [str(HERE / "halide" / "timer.cpp"), *libraries, str(args.out / "runtime.a")]
-    _run("g++", "-std=c++17", "-O2", *here, *given, "-o", str(args.out / "timer"), "-ldl", "-lpthread")
+    _run(
+        "g++",
+        "-std=c++17",
+        "-O2",
+        *here,
+        *given,
+        "-o",
+        str(args.out / "timer"),
+        "-ldl",
+        "-lpthread",
+    )
     return 0
 
 
@@ -128,7 +139,7 @@ def _generator(apps: Path, wheel: Path, out: Path) -> Path:
         _run("g++", "-std=c++17", "-O1", *flags, "-c", str(text), "-o", made)
     lib = wheel.absolute() / "lib64"
     linked = [str(lib / "libHalide_GenGen.a"), f"-L{lib}", "-lHalide", f"-Wl,-rpath,{lib}"]
-    _run("g++", *objects, *linked, "-o", str(out / "generator"), "-ldl", "-lpthread")
+    _run("g++", *objects, *linked, "-o", str(out / "generator"), *SYSTEM)
     return out / "generator"
 
 
