@@ -1,5 +1,5 @@
 // Times pipelines that Halide compiled: `timer`; or writes what they read and compute: `timer FOLDER`.
-// SMALLER divides sizes. variants.h names the functions: scripts/compare_halide.py writes it.
+// SMALLER divides sizes; images are SMOOTH, or of random elements. variants.h names the functions: scripts/compare_halide.py writes it.
 
 #include "HalideBuffer.h"
 #include <algorithm>
@@ -26,9 +26,10 @@ const char *folder = nullptr;
 template<typename T>
 Buffer<T> filled(std::vector<int> sizes, double scale) {
     Buffer<T> made(sizes);
+    const bool smooth = getenv("SMOOTH");
     uint32_t state = 1;
     for (T *p = made.begin(); p != made.end(); p++) {
-        state = state * 1664525u + 1013904223u;
+        state = smooth ? state + (1u << 21) : state * 1664525u + 1013904223u;
         *p = (T)((state >> 8) * (scale / (1 << 24)));
     }
     made.set_host_dirty();

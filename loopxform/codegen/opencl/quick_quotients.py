@@ -10,7 +10,9 @@ flag `odd` says that their arguments are moderate (`codegen.opencl.magnitudes`).
 y = 1 / b rounded to within a unit in the last place, refined once; q = x * y, refined twice: the
 remainder x - q*b is exact, and q + remainder * y rounds to x / b (Markstein, "Computation of
 elementary functions on the IBM RISC System/6000 processor", 1990, theorem 7). Of a divisor that is
-0, infinite, subnormal or beyond 2^126 the quotient is 0 or none, which the flag tells.
+0, infinite, subnormal or beyond 2^126 the quotient is 0 or none, which the flag tells. Quotients by
+one divisor share its reciprocal, and may be of 0: +0 over a number is 0 in each of these steps, and
+-0 counts as rare.
 
 s = x * r, where r is 1 / sqrt(x) to within 2^-22.9; x - s*s is exact, and s + (x - s*s) * r/2
 rounds to sqrt(x).
@@ -126,7 +128,8 @@ float {REFINED}(float x, float y, float r)
 {{
   float q = x * r;
   q = fma(fma(-y, q, x), r, q);
-  return fma(fma(-y, q, x), r, q);
+  q = fma(fma(-y, q, x), r, q);
+  return q;
 }}
 #else
 #define {RECIPROCAL}(y) 0
@@ -143,21 +146,28 @@ float {BY_MODERATE}(float x, float y, uint *usual)
 #define {BY_MODERATE}(x, y, usual) ((x) / (y))
 #endif"""
 _QUOTIENT = f"""\
-/* x / y rounded correctly, where `usual` keeps 2^30; r is {RECIPROCAL}(y). */
+/* x / y rounded correctly, where `usual` keeps 2^30. */
+#ifdef __NV_CL_C_VERSION
+float {QUOTIENT}(float x, float y, uint *usual)
+{{
+  const float q = {BY_MODERATE}(x, y, usual);
+  *usual &= {USUAL}(q);
+  return q;
+}}
+#else
+#define {QUOTIENT}(x, y, usual) ((x) / (y))
+#endif"""
+_WITH = f"""\
+/* The same, r being {RECIPROCAL}(y); x may be 0. */
 #ifdef __NV_CL_C_VERSION
 float {WITH}(float x, float y, float r, uint *usual)
 {{
   const float q = {REFINED}(x, y, r);
-  *usual &= {USUAL}(x) & {USUAL}(q);
+  *usual &= (as_uint(x) | as_uint(q) << 1) ? {USUAL}(x) & {USUAL}(q) : ~0u;
   return q;
-}}
-float {QUOTIENT}(float x, float y, uint *usual)
-{{
-  return {WITH}(x, y, {RECIPROCAL}(y), usual);
 }}
 #else
 #define {WITH}(x, y, r, usual) ((x) / (y))
-#define {QUOTIENT}(x, y, usual) ((x) / (y))
 #endif"""
 _ROOT = f"""\
 /* The square root of x rounded correctly, where `usual` keeps 2^30. */
@@ -206,9 +216,11 @@ def helpers(text: str) -> Iterator[str]:
     """The definitions that kernels need."""
     if f"{START}(" not in text:
         return
-    divides, roots = QUOTIENT in text or WITH in text, ROOT in text
+    shares, roots = WITH in text, ROOT in text
+    divides = shares or QUOTIENT in text
     yield _USUAL
     yield from [_REFINED, _BY_MODERATE, _QUOTIENT] if divides else []
+    yield from [_WITH] if shares else []
     yield from [_ROOT] if roots else []
     yield from [_OF_MODERATE] if OF_MODERATE in text else []
     tests = [x for x in PROBED if (roots if x.startswith(ROOT) else divides)]

@@ -1,4 +1,4 @@
-"""Gather quotients: S(a / y); T(b / y) -> for once (1): { q = a / y; r = b / y }; S(q); T(r)
+"""Gather quotients: S(a / y); T(b / y) -> for once: { q = a / y; r = b / y; } S(q); T(r)
 
 Quotients of floats by one divisor are computed together, in a loop of one iteration in front of the
 first statement that has one. Marked by `speculate`, the loop takes the reciprocal of the divisor
@@ -55,8 +55,11 @@ class GatherQuotients(Step):
             return (site,)
         if _Gathering(fn, str(self)).body(site.loop.body) != site.loop.body:
             return ()
-        text = f"the loop over '{site.loop.var}' has no two quotients of floats by one divisor"
-        remedy = "name a loop whose statements divide by the same variable"
+        text = (
+            f"the loop over '{site.loop.var}' has no two quotients of floats by one divisor that "
+            "can be computed together"
+        )
+        remedy = "compute what is divided before the first of them"
         return (Obstacle("LX272", text, site.loop.origin.loc, remedy=remedy),)
 
     def rewrite(self, fn: Function) -> Function:
@@ -87,15 +90,21 @@ class _Gathering:
         return replace(s, then=self.body(s.then), orelse=self.body(s.orelse))
 
     def _gathered(self, body: tuple[Stmt, ...], found: list[tuple[int, Bin]]) -> tuple[Stmt, ...]:
-        first = found[0][0]
+        first, quotient = found[0]
         origin = body[first].origin.then(self.step)
+        by = quotient.right if isinstance(quotient.right, Var) else Var(self._free("divisor"))
         values = {e: Var(self._free("ratio")) for e in dict.fromkeys(e for _, e in found)}
-        sets = tuple(Assign(v, e, origin=origin) for e, v in values.items())
-        decls = [Decl(v.name, FLOAT, origin=origin) for v in values.values()]
+        sets = tuple(Assign(v, replace(e, right=by), origin=origin) for e, v in values.items())
+        before: list[Stmt] = [Decl(v.name, FLOAT, origin=origin) for v in values.values()]
+        if by != quotient.right:
+            before += [
+                Decl(by.name, FLOAT, origin=origin),
+                Assign(by, quotient.right, origin=origin),
+            ]
         once = For(self._free("once"), Const(0), Const(1), Const(1), sets, origin=origin)
         places = {n for n, _ in found}
         new = [_using(s, values) if n in places else s for n, s in enumerate(body)]
-        return (*new[:first], *decls, once, *new[first:])
+        return (*new[:first], *before, once, *new[first:])
 
     def _free(self, wanted: str) -> str:
         name, n = wanted, 2
