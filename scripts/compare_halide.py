@@ -135,8 +135,8 @@ def _generator(apps: Path, wheel: Path, out: Path) -> Path:
         texts[-1].write_text(text)
     flags = [f"-I{wheel / 'include'}", f"-I{wheel / 'share' / 'tools'}"]
     objects = [str(out / f"{t.stem}.o") for t in texts]
-    for text, made in zip(texts, objects, strict=True):
-        _run("g++", "-std=c++17", "-O1", *flags, "-c", str(text), "-o", made)
+    for file, made in zip(texts, objects, strict=True):
+        _run("g++", "-std=c++17", "-O1", *flags, "-c", str(file), "-o", made)
     lib = wheel.absolute() / "lib64"
     linked = [str(lib / "libHalide_GenGen.a"), f"-L{lib}", "-lHalide", f"-Wl,-rpath,{lib}"]
     _run("g++", *objects, *linked, "-o", str(out / "generator"), *SYSTEM)

@@ -14,7 +14,7 @@ from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.magnitudes import Magnitudes
 from loopxform.codegen.opencl.quick_quotients import Quick, Reciprocal
 from loopxform.codegen.opencl.words import free_name
-from loopxform.ir.nodes import Bin, For, Var
+from loopxform.ir.nodes import Bin, Expr, For, Var
 from loopxform.ir.types import FLOAT
 from loopxform.ir.visit import declared, stmt_exprs, walk, walk_expr, writes
 from loopxform.transforms.latency.speculate import set_back
@@ -27,7 +27,7 @@ def without_rare_cases(
     is called as it was before."""
     taken = frozenset(map(d.name, d.types))
     known = Magnitudes(s, d.types)
-    reciprocals = {
+    reciprocals: dict[Expr, Reciprocal] = {
         y: Reciprocal(free_name(f"{d.name(y.name)}_inverse", taken), d.name(y.name))
         for y in _divisors(s, d)
     }
