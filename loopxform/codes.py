@@ -203,6 +203,8 @@ CODES: dict[str, str] = {
     "LX265": "Not two kernels that may be one (`join-kernels`).",
     "LX266": "No loop whose iterations can be computed in vectors (`simd`).",
     "LX267": "A loop that cannot run again where a quotient or a root was rare (`speculate`).",
+    "LX272": "No quotients of floats by one divisor that can be computed together "
+    "(`gather-quotients`).",
     "LX269": "No array that can be computed once more in front of a later nest (`recompute`).",
     "LX274": "No branches that may run in loops of their own (`distribute-branches`).",
     "LX270": "No nests that may run in another order (`reorder-nests`).",

@@ -25,6 +25,7 @@ from loopxform.offload.program_state import Part, Place, Program, inner_places
 from loopxform.offload.recomputed_stages import Choose, recomputed
 from loopxform.offload.time_tiles import DATA_DECIDE, asked_tiles, is_asked_by_host, too_large
 from loopxform.recipes.deriving import Work
+from loopxform.recipes.speculation import quotients_together
 from loopxform.schedule.offload_options import FUSE_STAGES, TILE_STAGES, TileChoice
 from loopxform.schedule.params import Options
 from loopxform.schedule.requests import Wish, Wishes
@@ -184,6 +185,9 @@ def _fuse(program: Program, run: list[str], cut: Cut, limits: Limits, *, asked: 
     site = next(s for s in loops(w.fn) if s.loop.var not in known)
     if not is_asked_by_host(w.fn, site):
         return DATA_DECIDE
+    options = program.allowing(program.options, first)
+    quotients_together(w, site.loop.var, options, limits)
+    site = resolve(w.fn, site.loop.var)[0]
     program.derivation, outer = w.derivation, site.loop
     left = {s.loop.var for s in loops(program.fn)}
     program.nests = {var: nest for var, nest in program.nests.items() if var in left}

@@ -16,6 +16,7 @@ from loopxform.transforms.edges.pad import Pad
 from loopxform.transforms.edges.separate_full_tiles import SeparateFullTiles
 from loopxform.transforms.edges.shift_inwards import ShiftInwards
 from loopxform.transforms.edges.skip_empty_tiles import SkipEmptyTiles
+from loopxform.transforms.latency.gather_quotients import GatherQuotients
 from loopxform.transforms.latency.pipeline import Pipeline
 from loopxform.transforms.latency.register_pipeline import RegisterPipeline
 from loopxform.transforms.latency.serpentine import Serpentine
@@ -224,6 +225,7 @@ STEPS: dict[str, type[Step]] = {
         Index32,
         Pack,
         Vectorise,
+        GatherQuotients,
         Speculate,
         StoreVectors,
         TurnTile,
@@ -289,6 +291,7 @@ __all__ = [
     "ForwardSubstitute",
     "Fuse",
     "FuseStages",
+    "GatherQuotients",
     "Hoist",
     "IfConvert",
     "Index32",

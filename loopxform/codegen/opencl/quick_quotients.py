@@ -10,7 +10,9 @@ flag `odd` says that their arguments are moderate (`codegen.opencl.magnitudes`).
 y = 1 / b rounded to within a unit in the last place, refined once; q = x * y, refined twice: the
 remainder x - q*b is exact, and q + remainder * y rounds to x / b (Markstein, "Computation of
 elementary functions on the IBM RISC System/6000 processor", 1990, theorem 7). Of a divisor that is
-0, infinite, subnormal or beyond 2^126 the quotient is 0 or none, which the flag tells.
+0, infinite, subnormal or beyond 2^126 the quotient is 0 or none, which the flag tells. Quotients by
+one divisor share its reciprocal, and may be of 0: +0 over a number is 0 in each of these steps, and
+-0 counts as rare.
 
 s = x * r, where r is 1 / sqrt(x) to within 2^-22.9; x - s*s is exact, and s + (x - s*s) * r/2
 rounds to sqrt(x).
@@ -27,7 +29,8 @@ differed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 
 from loopxform.codegen.opencl.magnitudes import LEAST, MOST, WIDTH
 from loopxform.ir.nodes import Expr
@@ -35,21 +38,36 @@ from loopxform.records import record
 
 QUOTIENT, ROOT, USUAL, START = "quick_division", "quick_root", "usual_size", "quick_start"
 BY_MODERATE, OF_MODERATE = "quick_division_by_moderate", "quick_root_of_moderate"
-NAMES = frozenset({QUOTIENT, ROOT, USUAL, START, BY_MODERATE, OF_MODERATE})
+RECIPROCAL, REFINED, WITH = "quick_reciprocal", "quick_refined", "quick_division_with"
+NAMES = frozenset(
+    {QUOTIENT, ROOT, USUAL, START, BY_MODERATE, OF_MODERATE, RECIPROCAL, REFINED, WITH}
+)
+
+
+@record
+class Reciprocal:
+    """The name of a reciprocal, and the text of the number that it is that of."""
+
+    name: str
+    of: str
 
 
 @record
 class Quick:
     """The flags of a loop without rare cases, the arguments of `roots` that are tried whether they
-    are moderate, and the `divisors` that are of a usual size then."""
+    are moderate, the `divisors` that are of a usual size then, and the `reciprocals` of divisors
+    that the loop leaves as they are."""
 
     usual: str
     odd: str
     roots: frozenset[Expr] = frozenset()
     divisors: frozenset[Expr] = frozenset()
+    reciprocals: Mapping[Expr, Reciprocal] = field(default_factory=dict)
 
     def quotient(self, divisor: Expr, x: str, y: str) -> str:
         """The text of x / y, whose divisor this is."""
+        if divisor in self.reciprocals:
+            return f"{WITH}({x}, {y}, {self.reciprocals[divisor].name}, &{self.usual})"
         name = BY_MODERATE if divisor in self.divisors else QUOTIENT
         return f"{name}({x}, {y}, &{self.usual})"
 
@@ -63,9 +81,11 @@ class Quick:
         """Runs the lines of a loop without rare cases, unless the surplus of failures that `left`
         keeps is too large, up to the branch that runs it with them."""
         moderate = bool(self.roots)
+        inverse = self.reciprocals.values()
         return [
             f"uint {self.usual} = {left}{f', {self.odd} = 0' if moderate else ''};",
             f"if ({self.usual} & {BIT}u) {{",
+            *(f"  const float {r.name} = {RECIPROCAL}({r.of});" for r in inverse),
             *lines,
             "}",
             f"if ({self.usual} & {BIT}u{f' && !({self.odd} >> {ODD_BITS})' if moderate else ''})",
@@ -95,19 +115,32 @@ PROBED = (
 _USUAL = f"""\
 /* Has the bit 2^30 where x or -x is from 2^-63 to 2^65. */
 #define {USUAL}(x) (as_uint(x) ^ (as_uint(x) << 1))"""
+_REFINED = f"""\
+/* 1 / y, and x / y, which r is next to the reciprocal of: refined, without rare cases. */
+#ifdef __NV_CL_C_VERSION
+float {RECIPROCAL}(float y)
+{{
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
+  return fma(fma(-y, r, 1.0f), r, r);
+}}
+float {REFINED}(float x, float y, float r)
+{{
+  float q = x * r;
+  q = fma(fma(-y, q, x), r, q);
+  q = fma(fma(-y, q, x), r, q);
+  return q;
+}}
+#else
+#define {RECIPROCAL}(y) 0
+#endif"""
 _BY_MODERATE = f"""\
 /* x / y rounded correctly, where `usual` keeps 2^30 and y is from 2^-{WIDTH} to 2^{WIDTH}. */
 #ifdef __NV_CL_C_VERSION
 float {BY_MODERATE}(float x, float y, uint *usual)
 {{
-  float r;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(y));
-  r = fma(fma(-y, r, 1.0f), r, r);
-  float q = x * r;
-  q = fma(fma(-y, q, x), r, q);
-  q = fma(fma(-y, q, x), r, q);
   *usual &= {USUAL}(x);
-  return q;
+  return {REFINED}(x, y, {RECIPROCAL}(y));
 }}
 #else
 #define {BY_MODERATE}(x, y, usual) ((x) / (y))
@@ -123,6 +156,18 @@ float {QUOTIENT}(float x, float y, uint *usual)
 }}
 #else
 #define {QUOTIENT}(x, y, usual) ((x) / (y))
+#endif"""
+_WITH = f"""\
+/* The same, r being {RECIPROCAL}(y); x may be 0. */
+#ifdef __NV_CL_C_VERSION
+float {WITH}(float x, float y, float r, uint *usual)
+{{
+  const float q = {REFINED}(x, y, r);
+  *usual &= (as_uint(x) | as_uint(q) << 1) ? {USUAL}(x) & {USUAL}(q) : ~0u;
+  return q;
+}}
+#else
+#define {WITH}(x, y, r, usual) ((x) / (y))
 #endif"""
 _ROOT = f"""\
 /* The square root of x rounded correctly, where `usual` keeps 2^30. */
@@ -171,9 +216,11 @@ def helpers(text: str) -> Iterator[str]:
     """The definitions that kernels need."""
     if f"{START}(" not in text:
         return
-    divides, roots = QUOTIENT in text, ROOT in text
+    shares, roots = WITH in text, ROOT in text
+    divides = shares or QUOTIENT in text
     yield _USUAL
-    yield from [_BY_MODERATE, _QUOTIENT] if divides else []
+    yield from [_REFINED, _BY_MODERATE, _QUOTIENT] if divides else []
+    yield from [_WITH] if shares else []
     yield from [_ROOT] if roots else []
     yield from [_OF_MODERATE] if OF_MODERATE in text else []
     tests = [x for x in PROBED if (roots if x.startswith(ROOT) else divides)]

@@ -12,12 +12,10 @@ from loopxform.codegen.opencl.cooperative_copy import OwnNames
 from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
-from loopxform.codegen.opencl.magnitudes import Magnitudes
-from loopxform.codegen.opencl.quick_quotients import Quick
 from loopxform.codegen.opencl.record_vectors import RECORDS, record_lines
+from loopxform.codegen.opencl.speculated import without_rare_cases
 from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, own_tile, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
-from loopxform.codegen.opencl.words import free_name
 from loopxform.errors import EmitError
 from loopxform.ir import whiles
 from loopxform.ir.affine import poly, simplify, value_of
@@ -37,7 +35,15 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitute_body, writes
+from loopxform.ir.visit import (
+    map_expr,
+    map_exprs,
+    names,
+    reads,
+    substitute,
+    substitute_body,
+    writes,
+)
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.latency.speculate import changed
 from loopxform.transforms.latency.store_vectors import stored
@@ -269,27 +275,26 @@ class ItemWriter(ABC):
         """The loop without rare cases, and again with them where one came up. Only the loop where
         quotients may be as the device has them, or arrays would have to be set back."""
         plain = self.dialect
-        kept = {self.dialect.name(n): n for n in sorted(changed(s))}
-        if plain.approximate or plain.quick or any(plain.kept.get(n) for n in kept.values()):
-            return self._item(s)
-        taken = frozenset(map(plain.name, plain.types))
-        before = {n: free_name(f"{n}_before", taken) for n in kept}
-        known = Magnitudes(s, plain.types)
-        quick = Quick(self.own.usual, self.own.odd, known.roots, known.divisors)
+        if plain.approximate or plain.quick or any(plain.kept.get(n) for n in changed(s)):
+            return self._once(s)
+        quick, back = without_rare_cases(s, plain, self.own)
         self.dialect = replace(plain, quick=quick)
-        attempt = quick.attempt(self.own.quick, indented(self._item(s)))
+        attempt = quick.attempt(self.own.quick, indented(self._once(s)))
         self.dialect = plain
-        kinds = {n: plain.type_name(plain.types[name]) for n, name in kept.items()}
-        again = self._item(replace(s, unroll=False))
         return [
             "{",
-            *(f"  const {kinds[n]} {before[n]} = {n};" for n in kept),
+            *(f"  const {kind} {before} = {n};" for n, (kind, before) in back.items()),
             *indented(attempt),
-            *(f"    {n} = {before[n]};" for n in kept),
-            *indented(indented(again)),
+            *(f"    {n} = {before};" for n, (_, before) in back.items()),
+            *indented(indented(self._once(replace(s, unroll=False)))),
             "  }",
             "}",
         ]
+
+    def _once(self, s: For) -> list[str]:
+        """A loop; what it holds where that is one iteration (the step `gather-quotients`)."""
+        once = (s.lo, s.hi) == (Const(0), Const(1)) and s.var not in reads(s.body)
+        return self._items(s.body) if once and not s.live_out else self._item(s)
 
     def _dealt(self, s: For) -> For:
         """A loop over the elements of a work-item: the number of an element is that of a register,

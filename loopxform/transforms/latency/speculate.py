@@ -33,6 +33,7 @@ from loopxform.ir.nodes import (
     Function,
     If,
     Load,
+    Var,
 )
 from loopxform.ir.types import FLOAT, Scalar, Space
 from loopxform.ir.typing import symbols, type_of
@@ -42,6 +43,7 @@ from loopxform.ir.visit import (
     loads,
     loops_around,
     names,
+    reads,
     replace_at,
     stmt_exprs,
     walk,
@@ -81,6 +83,20 @@ def changed(loop: For) -> frozenset[str]:
     """What a loop sets that it does not declare."""
     inside = {s.var for _, s in walk((loop,)) if isinstance(s, For)}
     return writes(loop.body) - frozenset(declared(loop.body)) - inside
+
+
+def set_back(loop: For) -> frozenset[str]:
+    """What is to be as it was before the loop runs again: what it sets, but for what each iteration
+    sets before anything else is done with it."""
+    anew, seen = set[str](), set[str]()
+    for s in loop.body:
+        used = reads((s,))
+        match s:
+            case Assign(Var(name), op="") if name not in seen | used:
+                anew.add(name)
+        seen |= used | writes((s,))
+    header = names(loop.lo) | names(loop.hi) | names(loop.step)
+    return changed(loop) - (anew - header)
 
 
 def obstacles(fn: Function, site: LoopSite) -> tuple[Obstacle, ...]:

@@ -41,6 +41,13 @@ static long by_moderate_differs(float x, float y)
   return moderate && (usual & 1u << 30) && as_uint(q) != as_uint(x / y);
 }
 
+static long shared_differs(float x, float y)
+{
+  uint usual = ~0u;
+  const float q = quick_division_with(x, y, quick_reciprocal(y), &usual);
+  return (usual & 1u << 30) && as_uint(q) != as_uint(x / y);
+}
+
 static long root_differs(float x)
 {
   uint usual = ~0u;
@@ -116,7 +123,7 @@ static void sizes(void)
     approximation = flushed(1 / flushed(y));
     if (quotient_differs(x, y))
       printf("quotient %%a %%a\\n", x, y);
-    if (by_moderate_differs(x, y))
+    if (by_moderate_differs(x, y) || shared_differs(x, y) || shared_differs(0, y))
       printf("quotient %%a %%a\\n", x, y);
     approximation = flushed(1 / sqrtf(flushed(x)));
     if (root_differs(x) || moderate_root_differs(x))
@@ -140,12 +147,13 @@ QUOTIENT = {"quotient 0x1p+0 0x1.fffffep+0"}
 
 def differing(folder: Path, step: int, *, broken: bool = False) -> set[str]:
     """Which results differ, for every `step`th number."""
-    used = "quick_division( quick_root_of_moderate( quick_start("
+    used = "quick_division( quick_division_with( quick_root_of_moderate( quick_start("
     text = "\n".join(quick_quotients.helpers(used))
     text = re.sub(r"asm\(.*;", "r = approximation;", text).replace("\nfloat ", "\nstatic float ")
     text = text.replace("\nuint ", "\nuint quick_start(void);\nuint ")
     if broken:
-        text = text.replace("  q = fma(fma(-y, q, x), r, q);\n", "").replace("0.5f * r", "0.5f")
+        text = text.replace("q = fma(fma(-y, q, x), r, q);", "(void)y, (void)r;")
+        text = text.replace("0.5f * r", "0.5f")
     (folder / "q.c").write_text(PROGRAM % {"helpers": text, "step": step})
     options = ("-O2", "-ffp-contract=off", "-march=native")
     cc(folder, *STRICT, *options, "-o", "q", "q.c", "-lm").check_returncode()
