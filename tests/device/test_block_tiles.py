@@ -18,6 +18,15 @@ CASES = {
         f" {EACH} t[i][j] = a[i][j] * 2;"
         f" {EACH} b[i][j] = s[t[i][j > 0 ? j - 1 : 0]];"
     ),
+    "copies": (
+        "short t[2 * h + 2][2 * w + 2], p[h + 1][w + 1], q[h + 1][w + 1], r[h][w];"
+        " for (int y = 0; y < 2 * h + 2; y++) for (int x = 0; x < 2 * w + 2; x++)"
+        " t[y][x] = a[y / 2 < h ? y / 2 : h - 1][x / 2 < w ? x / 2 : w - 1] * 3 + y - x;"
+        " for (int y = 0; y <= h; y++) for (int x = 0; x <= w; x++) {"
+        " p[y][x] = t[2 * y][2 * x + 1]; q[y][x] = t[2 * y + 1][2 * x]; }"
+        f" {EACH} r[i][j] = p[i + 1][j];"
+        f" {EACH} b[i][j] = p[i][j + 1] - q[i + 1][j] + (i > 0 ? r[i - 1][j] : 0) + q[i][j];"
+    ),
     "by-itself": (
         "int s[8]; for (int k = 0; k < 8; k++) s[k] = 3 * k & 7;"
         f" {EACH} b[i][j] = s[s[s[(i + j) & 7]]] + a[i][j];"

@@ -18,7 +18,13 @@ from collections.abc import Mapping, Sequence
 from loopxform.ir.affine import poly, simplify
 from loopxform.ir.nodes import Bin, Const, Expr, Var
 from loopxform.records import record
-from loopxform.transforms.overlapped.block_regions import COORDINATE, Region, disjoint
+from loopxform.transforms.overlapped.block_regions import (
+    COORDINATE,
+    Region,
+    begins,
+    disjoint,
+    iterations,
+)
 from loopxform.transforms.overlapped.block_stages import Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
 from loopxform.transforms.overlapped.spans import Span, difference
@@ -49,24 +55,25 @@ class Member:
 
 @record
 class Frame:
-    """The hull of the spans of members, its number among the frames, and the most elements that
-    there are (None: not known)."""
+    """The hull of the spans of members, its number among the frames, the most elements that there
+    are (None: not known), and where the first tile `begins`."""
 
     number: int
     spans: Spans
     members: tuple[Member, ...]
     most: tuple[int | None, ...]
+    begins: tuple[int | None, ...]
 
     def widths(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
         """Its extents, of tiles of some sizes: no more than there are elements."""
-        every = ((s.width(sizes), most) for s, most in zip(self.spans, self.most))
+        every = ((s.width(sizes, self.begins), most) for s, most in zip(self.spans, self.most))
         return tuple(n if most is None else min(n, max(1, most)) for n, most in every)
 
 
 @record
 class Loop:
-    """Members that a loop over the work-items computes together; their frame, or none where one of
-    them stands alone."""
+    """Members that a loop over the work-items computes together; their own frame, or none where one
+    of them stands alone."""
 
     members: tuple[Member, ...]
     frame: Frame | None
@@ -74,8 +81,9 @@ class Loop:
 
 @record
 class Schedule:
-    """The loops of each phase; `every` frame, and that of fields that have their tiles in one; the
-    fields that need no tile, each element of which one work-item computes and reads."""
+    """The loops of each phase; `every` frame, and that of fields that have their tiles in one,
+    around those of their loops; the fields that need no tile, each element of which one work-item
+    computes and reads."""
 
     phases: tuple[tuple[Loop, ...], ...]
     every: tuple[Frame, ...]
@@ -94,29 +102,51 @@ class Schedule:
 
 
 def schedule(regions: Sequence[Region]) -> Schedule:
-    """The phases of regions, as few as there can be."""
+    """The phases of regions, as few as there can be. What nothing reads is computed in the last
+    loop of its scale, where the boxes are the smallest."""
     every = sorted(
         (Member(r, p, _spans(r, p)) for r in regions for p in r.pieces),
         key=lambda m: m.piece.number,
     )
     alike = _alike(every)
-    phase: dict[int, int] = {}
-    for n, m in enumerate(every):
-        waits = ((k, _waits(m, every[k], alike)) for k in range(n))
-        phase[n] = max((phase[k] + (how > 0) for k, how in waits if how >= 0), default=0)
+    phase = _phases(every, alike)
     groups: dict[tuple[int, int], list[Member]] = {}
     for n, m in enumerate(every):
         groups.setdefault((phase[n], alike[m.piece.number]), []).append(m)
     shared = {key for key, together in groups.items() if len(together) > 1}
     classes = sorted({c for _, c in shared})
     of_class = {c: [m for m in every if alike[m.piece.number] == c] for c in classes}
-    frames = {c: _frame(n, of_class[c]) for n, c in enumerate(classes)}
-    loops: list[list[Loop]] = [[] for _ in range(1 + max(phase.values()))]
-    for (n, c), together in groups.items():
-        loops[n].append(Loop(tuple(together), frames.get(c)))
+    at = begins(regions)
+    frames = {c: _frame(n, of_class[c], at) for n, c in enumerate(classes)}
     framed = {m.piece.field: frames[c] for c in frames for m in of_class[c] if m.by_element}
+    own = [*frames.values()]
+    loops: list[list[Loop]] = [[] for _ in range(1 + max(phase))]
+    for (n, c), together in groups.items():
+        frame = frames.get(c) if len(together) > 1 else None
+        if frame is not None:
+            tight = _frame(len(own), together, at)
+            frame = frame if tight.spans == frame.spans else tight
+            own += [frame] if frame is tight else []
+        loops[n].append(Loop(tuple(together), frame))
     phases = tuple(map(tuple, loops))
-    return Schedule(phases, tuple(frames.values()), framed, _private(phases))
+    return Schedule(phases, tuple(own), framed, _private(phases))
+
+
+def _phases(every: Sequence[Member], alike: Mapping[int, int]) -> list[int]:
+    """The phase of each member: the first one, or the last of its scale where nothing reads what it
+    computes and no register has what it is made of."""
+    waits = [{k: _waits(m, every[k], alike) for k in range(n)} for n, m in enumerate(every)]
+    phase = list[int]()
+    for of in waits:
+        phase.append(max((phase[k] + how for k, how in of.items() if how != NOT), default=0))
+    kinds = [alike[m.piece.number] for m in every]
+    tiled = {k for of in waits for k, how in of.items() if how == LATER}
+    last = {kind: max(n for k, n in zip(kinds, phase) if k == kind) for kind in kinds}
+    free = (
+        not m.region.uses and all(k in tiled for k, how in of.items() if how == SAME)
+        for m, of in zip(every, waits)
+    )
+    return [last[kind] if late else n for n, kind, late in zip(phase, kinds, free)]
 
 
 def _spans(r: Region, p: Piece) -> Spans | None:
@@ -127,8 +157,10 @@ def _spans(r: Region, p: Piece) -> Spans | None:
         return r.spans
     out = list[Span]()
     for a, span in zip(p.along, r.spans):
-        iteration = a.iteration(COORDINATE)
-        found = span.read(iteration, COORDINATE.name)
+        if a.exact:
+            out.append(iterations(span, a))
+            continue
+        found = span.read(a.iteration(COORDINATE), COORDINATE.name)
         if found is None:
             return None
         out.append(found)
@@ -171,7 +203,7 @@ def _joined(a: Spans, b: Spans) -> Spans | None:
     return None if None in every else tuple(x for x in every if x is not None)
 
 
-def _frame(number: int, members: Sequence[Member]) -> Frame:
+def _frame(number: int, members: Sequence[Member], at: tuple[int | None, ...]) -> Frame:
     hull: Spans | None = None
     for m in members:
         assert m.spans is not None
@@ -179,7 +211,7 @@ def _frame(number: int, members: Sequence[Member]) -> Frame:
         assert hull is not None
     assert hull is not None
     most = tuple(_most(members, e) for e in range(len(hull)))
-    return Frame(number, hull, tuple(members), most)
+    return Frame(number, hull, tuple(members), most, at)
 
 
 def _most(members: Sequence[Member], e: int) -> int | None:

@@ -25,11 +25,10 @@ from loopxform.transforms.overlapped.block_interior import Ends, Interior
 from loopxform.transforms.overlapped.block_places import (
     apart,
     counts,
-    is_exact,
     of_type,
     scaled,
 )
-from loopxform.transforms.overlapped.block_regions import Region, group_order
+from loopxform.transforms.overlapped.block_regions import Region, cover, group_order
 from loopxform.transforms.overlapped.block_stages import Along, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
 from loopxform.transforms.overlapped.kernel_parts import CoordinateLoops, Names
@@ -67,31 +66,19 @@ class BlockKernel(CoordinateLoops):
         self._item = self.names.new("item")
         body = self._group()
         for n, d in enumerate(reversed(group_order(self.regions, self.sizes))):
-            lo, hi = self._cover(d)
+            lo, hi = cover(self.regions, d)
             level = Level("grid", min(2, n))
             body = (self._loop(self._tile[d], lo, hi, self.sizes[d], body, level),)
         (nest,) = body
         assert isinstance(nest, For)
         return nest
 
-    def _cover(self, d: int) -> tuple[Expr, Expr]:
-        """Where the tiles begin and end along a dimension of the reference."""
-        lows, highs = list[Expr](), list[Expr]()
-        for r in (r for r in self.regions if r.shared):
-            ((first, last), scale) = next(
-                (ends, s) for ends, (axis, s) in zip(r.ends, r.shared) if axis == d
-            )
-            lows.append(scaled(first, 1 / scale))
-            behind = Bin("+", last, Const(1))
-            highs.append(scaled(behind, 1 / scale, up=True))
-        return least(lows), greatest(highs)
-
     def filling(self, groups: int) -> list[Expr]:
         """That there are so many tiles, for work-items that run in lockstep: a CPU waits long at
         barriers."""
         tiles: Expr = Const(1)
         for d, n in enumerate(self.sizes):
-            lo, hi = self._cover(d)
+            lo, hi = cover(self.regions, d)
             width = simplify(Bin("-", hi, lo))
             tiles = Bin("*", tiles, Bin("/", Bin("+", width, Const(n - 1)), Const(n)))
         return [Bin("<", Const(1), WARP), Bin("<=", Const(groups), simplify(tiles))]
@@ -115,7 +102,7 @@ class BlockKernel(CoordinateLoops):
         """The phases behind the ends of boxes; without tests for tiles of which all elements answer
         them alike."""
         safe = tuple(self._phase(loops) for loops in self._schedule.phases)
-        covers = {b: (*self._cover(d), self.sizes[d]) for d, b in enumerate(self._tile)}
+        covers = {b: (*cover(self.regions, d), self.sizes[d]) for d, b in enumerate(self._tile)}
         self._interior = Interior.of(covers, ends, self.types)
         fast = tuple(self._phase(loops) for loops in self._schedule.phases)
         asked, self._interior = [*self._interior.asked], None
@@ -133,7 +120,7 @@ class BlockKernel(CoordinateLoops):
 
     def _begins(self, m: Member, e: int) -> Expr:
         first = Var(self._ends[m.region.field, e][0])
-        return first if m.by_element else m.piece.along[e].iteration(first)
+        return first if m.by_element else m.piece.along[e].first(first)
 
     def _box(self, r: Region) -> list[Stmt]:
         """The first and the last coordinate of the box of a field."""
@@ -167,7 +154,7 @@ class BlockKernel(CoordinateLoops):
             if u.least:
                 lows.append(u.piece.over(index, d, Var(first)))
             if u.most:
-                highs.append(u.piece.over(index, d, Var(last)))
+                highs.append(u.piece.over(index, d, Var(last), last=True))
         return lows, highs
 
     def _owned(self, r: Region, e: int, tiles: int) -> Expr:
@@ -300,12 +287,7 @@ class BlockKernel(CoordinateLoops):
     def _iterations(self, r: Region, e: int, a: Along, loop: For) -> tuple[Expr, Expr]:
         """The first and the last iteration that writes elements of the box."""
         first, last = self._box_of(r, e)
-        if is_exact(a, loop):
-            behind = Const(a.factor)
-            first = a.iteration(Bin("+", first, Const(a.factor - 1)))
-            last = Bin("-", a.iteration(Bin("+", last, behind)), Const(1))
-        else:
-            first, last = a.iteration(first), a.iteration(last)
+        first, last = a.first(first), a.last(last)
         lows, highs = [first, loop.lo], [last, Bin("-", loop.hi, Const(1))]
         whole = a.factor == 1 and len(r.pieces) == 1
         if whole and r.uses:
@@ -313,7 +295,7 @@ class BlockKernel(CoordinateLoops):
         if (
             whole
             and r.shared[e][1] == 1
-            and poly(r.ends[e][0]) == poly(self._cover(r.shared[e][0])[0])
+            and poly(r.ends[e][0]) == poly(cover(self.regions, r.shared[e][0])[0])
         ):
             return first, least(highs)
         return greatest(lows), least(highs)
@@ -321,10 +303,9 @@ class BlockKernel(CoordinateLoops):
     def _in_box(self, r: Region, p: Piece, values: dict[str, Expr]) -> list[Expr]:
         """That an element lies in the box, where the iterations do not say it."""
         tests = list[Expr]()
-        loops = {x.var: x for x in p.template.loops}
         for e, (a, at) in enumerate(zip(p.along, p.position(values))):
             first, last = self._box_of(r, e)
-            if not a.var or not (a.factor == 1 or is_exact(a, loops[a.var])):
+            if not a.var or not (a.factor == 1 or a.exact):
                 tests += [Bin("<=", first, at), Bin("<=", at, last)]
         return tests
 

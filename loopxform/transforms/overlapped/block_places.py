@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from loopxform.ir.affine import simplify, value_of
-from loopxform.ir.nodes import Bin, Cast, Const, Expr, For
+from loopxform.ir.affine import simplify
+from loopxform.ir.nodes import Bin, Cast, Const, Expr
 from loopxform.ir.types import INT, Scalar
 from loopxform.ir.visit import loads
 from loopxform.transforms.overlapped.block_stages import Along, Piece
-
-
-def is_exact(a: Along, loop: For) -> bool:
-    """Whether rounded quotients are the first and the last iteration that write elements of a box:
-    none of them is negative."""
-    first, offset = value_of(loop.lo), value_of(a.offset)
-    return (
-        a.factor > 1
-        and first is not None
-        and first >= 0
-        and offset is not None
-        and 0 <= offset <= a.factor
-    )
 
 
 def apart(e: Expr, first: Expr) -> Expr:
@@ -33,8 +20,13 @@ def apart(e: Expr, first: Expr) -> Expr:
 
 def counts(p: Piece, widths: tuple[int, ...]) -> list[int]:
     """The most iterations of each loop that write elements of a box."""
-    every = zip(p.along, widths)
-    return [n if a.factor == 1 else n // a.factor + 2 for a, n in every if a.var]
+    return [_count(a, n) for a, n in zip(p.along, widths) if a.var]
+
+
+def _count(a: Along, n: int) -> int:
+    if a.factor == 1:
+        return n
+    return -(-n // a.factor) if a.exact else n // a.factor + 2
 
 
 def scaled(e: Expr, scale: Fraction, *, up: bool = False) -> Expr:

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from loopxform.ir.affine import poly
+from loopxform.ir.affine import poly, value_of
 from loopxform.ir.memo import Table, remembered
 from loopxform.ir.nodes import Bin, Const, Expr, Function, Var
 from loopxform.ir.types import HALF, Scalar
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import loads, names
 from loopxform.records import record
-from loopxform.transforms.overlapped.block_stages import BlockRead, Ends, Piece
+from loopxform.transforms.overlapped.block_places import scaled
+from loopxform.transforms.overlapped.block_stages import Along, BlockRead, Ends, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
 from loopxform.transforms.overlapped.refusal import NotStages
 from loopxform.transforms.overlapped.spans import Span, difference, line, whole
@@ -128,7 +129,7 @@ def regions(fn: Function, every: list[Piece], stored: frozenset[Field]) -> list[
     return [*reversed(found.values())]
 
 
-def reference(every: list[Region]) -> Region:
+def reference(every: Sequence[Region]) -> Region:
     """That whose elements the tiles are of: the last one that is stored."""
     return next(r for r in reversed(every) if r.shared)
 
@@ -144,12 +145,31 @@ def widths(every: list[Region], sizes: tuple[int, ...]) -> dict[Field, tuple[int
         if any(sizes[axis] * scale < 1 for axis, scale in r.shared):
             text = f"a tile stores less than an element of '{r.field.array}'"
             raise NotStages(text, loc, "take larger tiles")
-    return {r.field: tuple(_width(r, e, sizes) for e in range(len(r.spans))) for r in every}
+    at = begins(every)
+    return {r.field: tuple(_width(r, e, sizes, at) for e in range(len(r.spans))) for r in every}
 
 
-def _width(r: Region, e: int, sizes: tuple[int, ...]) -> int:
+def cover(every: Sequence[Region], d: int) -> tuple[Expr, Expr]:
+    """Where the tiles begin and end along a dimension of the reference."""
+    lows, highs = list[Expr](), list[Expr]()
+    for r in (r for r in every if r.shared):
+        ((first, last), scale) = next(
+            (ends, s) for ends, (axis, s) in zip(r.ends, r.shared) if axis == d
+        )
+        lows.append(scaled(first, 1 / scale))
+        behind = Bin("+", last, Const(1))
+        highs.append(scaled(behind, 1 / scale, up=True))
+    return least(lows), greatest(highs)
+
+
+def begins(every: Sequence[Region]) -> tuple[int | None, ...]:
+    """Where the first tile begins along each dimension of the reference, where that is known."""
+    return tuple(value_of(cover(every, d)[0]) for d in range(len(reference(every).field.dims)))
+
+
+def _width(r: Region, e: int, sizes: tuple[int, ...], at: tuple[int | None, ...]) -> int:
     """As many as the span has, and no more than there are."""
-    width, most = r.spans[e].width(sizes), _most(r)[e]
+    width, most = r.spans[e].width(sizes, at), _most(r)[e]
     return width if most is None else min(width, max(1, most + 1))
 
 
@@ -263,7 +283,15 @@ def _read(u: Use, e: int, known: Mapping[Field, Region]) -> Span | None:
         return None
     if d < 0:
         return whole(index, index)
-    return known[u.piece.field].spans[d].read(u.piece.over(index, d, COORDINATE), COORDINATE.name)
+    span, a = known[u.piece.field].spans[d], u.piece.along[d]
+    if a.exact:
+        return iterations(span, a).read(index, a.var)
+    return span.read(u.piece.over(index, d, COORDINATE), COORDINATE.name)
+
+
+def iterations(span: Span, a: Along) -> Span:
+    """Those that write coordinates of a span."""
+    return span.every_nth(a.factor, value_of(a.offset) or 0, a.first(span.first), a.last(span.last))
 
 
 def _joined(parts: Iterable[Span | None]) -> Span | None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from loopxform.ir.affine import poly, simplify, value_of
 from loopxform.ir.memo import remembered
-from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, Load, Var
+from loopxform.ir.nodes import Bin, Call, Cast, Const, Expr, For, Load, Var
 from loopxform.ir.types import Scalar
 from loopxform.ir.visit import loads, names, substitute, walk_expr
 from loopxform.records import record
@@ -31,16 +31,36 @@ Ends = tuple[tuple[Expr, Expr], ...]
 
 @record
 class Along:
-    """A dimension that a nest writes at `factor*var + offset`, or ("") at `offset` alone."""
+    """A dimension that a nest writes at `factor*var + offset`, or ("") at `offset` alone. Where it
+    is `exact`, rounded quotients are the first and the last iteration that write elements of a box:
+    none of them is negative."""
 
     var: str
     factor: int
     offset: Expr
+    exact: bool = False
+
+    @classmethod
+    def of(cls, loop: For, factor: int, offset: Expr) -> Along:
+        """That of a loop."""
+        lo, there = value_of(loop.lo), value_of(offset)
+        near = there is not None and 0 <= there <= factor
+        return cls(loop.var, factor, offset, factor > 1 and near and lo is not None and lo >= 0)
 
     def iteration(self, p: Expr) -> Expr:
         """The iteration that writes coordinate `p`, or one beside it."""
         apart = Bin("-", p, self.offset)
         return simplify(apart if self.factor == 1 else Bin("/", apart, Const(self.factor)))
+
+    def first(self, p: Expr) -> Expr:
+        """The first iteration that writes an element from coordinate `p` on, or one before it."""
+        return self.iteration(Bin("+", p, Const(self.factor - 1)) if self.exact else p)
+
+    def last(self, p: Expr) -> Expr:
+        """The last iteration that writes an element up to coordinate `p`, or one behind it."""
+        if not self.exact:
+            return self.iteration(p)
+        return Bin("-", self.iteration(Bin("+", p, Const(self.factor))), Const(1))
 
 
 @record
@@ -111,10 +131,10 @@ class Piece:
         (d, *more) = used
         return d if not more and line(e, self.along[d].var) is not None else None
 
-    def over(self, e: Expr, d: int, p: Expr) -> Expr:
-        """A subscript that runs along a dimension where the element that is written has coordinate
-        `p` there."""
-        return _over(e, self.along[d], p)
+    def over(self, e: Expr, d: int, p: Expr, *, last: bool = False) -> Expr:
+        """A subscript that runs along a dimension in the first iteration that writes an element
+        from coordinate `p` on, or in the `last` one that writes one up to there."""
+        return _over(e, self.along[d], p, last)
 
     def at_ends(self, e: Expr, d: int) -> tuple[Expr, Expr]:
         """It in the first and in the last iteration."""
@@ -125,8 +145,8 @@ class Piece:
 
 
 @remembered(4096)
-def _over(e: Expr, a: Along, p: Expr) -> Expr:
-    return simplify(substitute(e, {a.var: a.iteration(p)}))
+def _over(e: Expr, a: Along, p: Expr, last: bool) -> Expr:
+    return simplify(substitute(e, {a.var: a.last(p) if last else a.first(p)}))
 
 
 def pieces(found: tuple[Template, ...], sizes: Mapping[str, Expr]) -> list[Piece]:
@@ -189,7 +209,7 @@ def _piece(t: Template, along: Dims, known: tuple[tuple[str, Expr], ...]) -> Pie
         ends.append(
             (simplify(_scaled(factor, loop.lo, offset)), simplify(_scaled(factor, last, offset)))
         )
-        every.append(Along(var, factor, offset))
+        every.append(Along.of(loop, factor, offset))
         used.add(var)
     if loops.keys() - used:
         raise NotStages(f"'{t.target.array}' is written more than once", t.loc)

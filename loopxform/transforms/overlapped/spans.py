@@ -123,10 +123,15 @@ class Span:
     last: Expr
     slack: tuple[Slack, Slack] = ((0, 0), (0, 0))
 
-    def width(self, sizes: tuple[int, ...]) -> int:
-        """The most elements, of tiles of some sizes."""
+    def width(self, sizes: tuple[int, ...], begin: tuple[int | None, ...] = ()) -> int:
+        """The most elements, of tiles of some sizes, the first of which begins at `begin` (None:
+        not known): as many as there are whole numbers between the ends."""
         grows, there, parts, least = self._widths
         size = sizes[self.axis] if self.axis is not None else 0
+        at = begin[self.axis] if self.axis is not None and begin else None
+        if at is not None and not (grows * at % parts or grows * size % parts):
+            apart = grows * size // parts + floor(self.high) - ceil(self.low)
+            return max(apart, least) + 1
         return max((grows * size + there) // parts, least) + 1
 
     @cached_property
@@ -155,6 +160,20 @@ class Span:
             substitute(e, {p: self.first}),
             substitute(e, {p: self.last}),
             (at_first, at_last),
+        )
+
+    def every_nth(self, factor: int, offset: int, first: Expr, last: Expr) -> Span:
+        """The iterations, from `first` to `last`, that write every so manieth coordinate."""
+        spread = Fraction(factor - 1, factor)
+        (a, b), (c, d) = (_moved(s, Fraction(1, factor), spread) for s in self.slack)
+        return Span(
+            self.axis,
+            self.scale / factor,
+            (self.low - offset) / factor,
+            (self.high - offset) / factor,
+            first,
+            last,
+            ((a - 1, b), (c, d + 1)),
         )
 
     def with_(self, other: Span) -> Span | None:

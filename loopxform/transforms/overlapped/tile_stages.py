@@ -36,6 +36,7 @@ from loopxform.transforms.overlapped.block_conditions import conditions
 from loopxform.transforms.overlapped.block_kernel import BlockKernel
 from loopxform.transforms.overlapped.block_regions import Region, reference, regions, widths
 from loopxform.transforms.overlapped.block_stages import pieces
+from loopxform.transforms.overlapped.forwarded_copies import forwarded
 from loopxform.transforms.overlapped.kernel_parts import Names
 from loopxform.transforms.overlapped.neighbours import (
     not_neighbours,
@@ -106,11 +107,13 @@ def _group(fn: Function, loops: tuple[str, ...]) -> BlockGroup:
 
 @record
 class BlockGroup:
-    """Nests that become one kernel of `every` region."""
+    """Nests that become one kernel of `every` region; those that there `were` before copies were
+    read where they are from."""
 
     nests: tuple[For, ...]
     templates: tuple[Template, ...]
     every: list[Region]
+    were: list[Region]
 
     @classmethod
     def of(cls, known: Nests, paths: tuple[Path, ...]) -> BlockGroup:
@@ -125,11 +128,16 @@ class BlockGroup:
         rank = len(reference(every).field.dims)
         if all(len(t.loops) < rank for t in found):
             raise NotStages("the nests compute nothing but edges of arrays", nests[0].origin.loc)
-        return cls(nests, found, every)
+        fewer = forwarded(written, stored, symbols(fn))
+        now = regions(fn, fewer, stored) if len(fewer) < len(written) else every
+        return cls(nests, found, now, every)
 
     def asked(self, fn: Function) -> list[Expr]:
         """What has to hold of the sizes. Raises NotStages where it cannot."""
-        return conditions(fn, self.every)
+        every = conditions(fn, self.were)
+        if self.every is not self.were:
+            every += [e for e in conditions(fn, self.every) if e not in every]
+        return every
 
     @property
     def reference(self) -> Region:
@@ -139,7 +147,7 @@ class BlockGroup:
     @property
     def _in_memory(self) -> frozenset[str]:
         """The arrays that the kernel reads or writes in memory."""
-        every = {x.array for t in self.templates for x in touched(t)}
+        every = {x.array for r in self.every for p in r.pieces for x in touched(p.template)}
         return frozenset(every.difference(r.field.array for r in self.every if r.in_tile_alone))
 
     def widths(self, tile: tuple[int, ...]) -> dict[Field, tuple[int, ...]]:

@@ -73,7 +73,26 @@ TWO = (
     "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++) b[i][j] = p[i][j] + q[i][j];"
     "for (int u = 0; u < h; u++) for (int v = 0; v < w; v++) d[u][v] = p[u][v] - q[u][v];"
 )
+COPIES = (
+    "for (int y = 0; y < 2 * h + 2; y++) for (int x = 0; x < 2 * w + 2; x++) t[y][x] = a[y][x] + 1;"
+    "for (int k = 0; k <= h; k++) for (int l = 0; l <= w; l++) {"
+    " p[k][l] = t[2 * k][2 * l + 1]; q[k][l] = t[2 * k + 1][2 * l]; }"
+    "for (int m = 0; m < h; m++) for (int n = 0; n < w; n++) r[m][n] = p[m + 1][n];"
+    "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)"
+    " b[i][j] = p[i][j + 1] - q[i + 1][j] + (i > 0 ? r[i - 1][j] : 0) + q[i][j];"
+)
+COPIED = "int h, int w, const {0} a[2 * h + 2][2 * w + 2], {0} b[h][w]"
+KEPT = "{0} t[2 * h + 2][2 * w + 2], p[h + 1][w + 1], q[h + 1][w + 1], r[h][w];"
+
+
+def copies(type: str) -> str:
+    """Copies of every second element, and a copy of one of them."""
+    return image(COPIES, arguments=COPIED.format(type), own=KEPT.format(type))
+
+
 LISTINGS = {
+    "copies": (copies("short"), "tile-stages y,k,m,i 4,8 16"),
+    "copies-for-other-banks": (copies("float"), "tile-stages y,k,m,i 4,8 16"),
     "mirrored": (image(BORDERED, MIRRORED, own="float t[h + 2][w + 2];"), "tile-stages y,i 4,8 16"),
     "down-and-up": (image(DOWN, UP, arguments=PYRAMID), "tile-stages y,i 4,8 16"),
     "seen": (image(DOWN, UP, arguments=SEEN, own=""), "tile-stages y,i 4,8 16"),
