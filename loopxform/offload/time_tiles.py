@@ -145,6 +145,7 @@ def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
     without."""
     steps, rows, *items = asked
     import os
+
     E = os.environ.get("LX_STEP") == "1"
     plain = [Tile(rows, tuple(items), 1, steps, E)]
     return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps, E)]

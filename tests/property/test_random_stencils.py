@@ -66,7 +66,10 @@ class Case:
         for _ in range(3):
             tile = self.tile()
             steps, rows, *items = map(str, tile)
-            words = {"groups": self.rng.choice(("", "3")), "in_step": self.rng.choice(("", "in-step"))}
+            words = {
+                "groups": self.rng.choice(("", "3")),
+                "in_step": self.rng.choice(("", "in-step")),
+            }
             step = TimeTile("t", (steps,), rows, tuple(items), **words)
             try:
                 return Derivation(self.fn).then(step), tile

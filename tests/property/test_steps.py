@@ -68,10 +68,10 @@ SWEPT_ELSEWHERE = {
         "signed-counters",
     ),
     *("join-kernels", "node-split", "turn-tile", "split-floats", "unfold-windows"),
-    *("speculate", "simd"),
+    *("speculate", "simd", "narrow-functions"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
-groups, rows, attention, tables, places and flat loops; the last ten in tables of listings
+groups, rows, attention, tables, places and flat loops; the last eleven in tables of listings
 alone."""
 
 

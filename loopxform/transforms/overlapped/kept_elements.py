@@ -93,7 +93,9 @@ class KeptElements(CoordinateLoops):
                 self._own[v.number, c] = name if alone else self.names.new(f"{name}_{c}")
             if not v.pieces:
                 self._ahead[v.number] = self.names.new(f"{name}_ahead")
-                declared.append(self._decl(self._ahead[v.number], v, (*shape, *more, Const(self._rows_ahead))))
+                declared.append(
+                    self._decl(self._ahead[v.number], v, (*shape, *more, Const(self._rows_ahead)))
+                )
             if self._lasting(v):
                 declared.append(self._decl(name, v, (*shape, *more, Const(v.kept + 1))))
                 every = [(n, c) for c in self._numbers for n in range(v.kept + 1)]

@@ -184,7 +184,9 @@ def _versions(
         if not _covers(pieces, written[new.field]):
             new.under = now(new.field)
         before = [] if new.under is None else [new.under.lag]
-        new.lag = max([0, *before, *(_lag(v, away, in_step=in_step) for v, away in new.sources.values())])
+        new.lag = max(
+            [0, *before, *(_lag(v, away, in_step=in_step) for v, away in new.sources.values())]
+        )
         if splits is not None:
             _split(new, splits, in_step=in_step)
         made.append(new)
