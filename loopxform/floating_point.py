@@ -5,7 +5,8 @@
     reassociate   sums and products may be in another order          -fassociative-math
     fast          division and square root of floats may be as       -ffast-math
                   accurate as the device has them (2.5 and 3 ulp),
-                  subnormal numbers count as 0
+                  subnormal numbers count as 0; what C computes in
+                  double of floats, for a float, may be in float
 
 Each permits what those before it do. A device's functions (`exp`) are not
 those of a C library: `strict` refuses them, the others bound their error. (C11, 6.5, paragraph 8,

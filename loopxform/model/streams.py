@@ -26,7 +26,7 @@ from loopxform.ir.visit import children, loads
 from loopxform.model.predicted import NOTHING, Predicted
 from loopxform.records import record
 from loopxform.targets.target import Limits
-from loopxform.transforms.overlapped.kept_elements import AHEAD
+from loopxform.transforms.overlapped.kept_elements import AHEAD, AHEAD_IN_STEP
 from loopxform.transforms.overlapped.kernel_parts import Shape
 from loopxform.transforms.overlapped.local_rows import local_rows
 from loopxform.transforms.overlapped.stages import Field
@@ -120,12 +120,14 @@ REGISTERS = 8
 @record
 class Tile:
     """The tile of a group: `rows`, and `items` along the other dimensions, with so many `elements`
-    each along the first of them; for a loop over time, how many `steps` a pass has."""
+    each along the first of them; for a loop over time, how many `steps` a pass has, and whether
+    work-items are `in_step` (`Stream`)."""
 
     rows: int
     items: tuple[int, ...]
     elements: int = 1
     steps: int = 1
+    in_step: bool = False
 
     @property
     def words(self) -> tuple[str, tuple[str, ...], str]:
@@ -143,7 +145,8 @@ class Tile:
         """As reports have it."""
         items = "x".join(map(str, self.items))
         each = f" with {self.elements} elements each" if self.elements > 1 else ""
-        return f"tiles of {self.rows} rows, {items} items{each}"
+        step = ", in step" if self.in_step else ""
+        return f"tiles of {self.rows} rows, {items} items{each}{step}"
 
 
 @record
@@ -311,9 +314,9 @@ class StreamModel:
         return moved + sum(self.types[f.array].bytes for f in self.stored)
 
     def _registers(self, flow: Stream, elements: int) -> int:
-        total = BESIDES
+        total, ahead = BESIDES, AHEAD_IN_STEP if flow.in_step else AHEAD
         for v in flow.versions:
-            total += 0 if v.pieces else AHEAD * elements * -(-self._type(v).bytes // FLOAT.bytes)
+            total += 0 if v.pieces else ahead * elements * -(-self._type(v).bytes // FLOAT.bytes)
             across = sum(last - first + 1 for first, last in v.across.values() if last > first)
             kept = (v.kept + 1 if v.kept else 0) * elements
             total += (kept + across) * -(-self._type(v).bytes // FLOAT.bytes)
@@ -322,7 +325,7 @@ class StreamModel:
 
     def _local(self, flow: Stream, shape: Shape) -> int:
         types = {v.field: self._type(v) for v in flow.versions}
-        every = local_rows(flow.versions, types, shape)
+        every = local_rows(flow, types, shape)
         return sum(prod(rows.extents) * rows.type.bytes for rows in every)
 
 

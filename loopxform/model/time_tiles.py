@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 from loopxform.ir.nodes import Function
 from loopxform.ir.typing import symbols
@@ -58,14 +59,15 @@ def shapes(
     timed: list[tuple[float, Tile]] = []
     reads = sum(1 for t in found for e in t.values for _ in loads(e))
     most = min(MOST_STAGES // len(found), MOST_READS // max(1, reads))
-    for steps in (n for n in STEPS if n <= most):
+    for steps, in_step in product((n for n in STEPS if n <= most), (False, True)):
+        kind = {"reassociate": reassociate, "in_step": in_step}
         try:
-            passes = Passes.of(fn, site.loop, found, steps, reassociate=reassociate)
+            passes = Passes.of(fn, site.loop, found, steps, **kind)
         except NotStages:
             continue
         model = StreamModel(passes.flow, found, passes.carried, symbols(fn), limits)
         for tile in tiles(passes.stream.rank):
             time = model.time(tile)
             if time is not None and time < model.untiled().time:
-                timed.append((time / steps, replace(tile, steps=steps)))
+                timed.append((time / steps, replace(tile, steps=steps, in_step=in_step)))
     yield from (tile for _, tile in sorted(timed, key=lambda x: x[0]))

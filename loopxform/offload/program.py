@@ -46,6 +46,7 @@ from loopxform.offload.time_tiles import time_tiled
 from loopxform.prepare.blocked_loops import unblocked
 from loopxform.prepare.capped_counts import counts_of_all
 from loopxform.prepare.counted_parameters import with_kept_parameters
+from loopxform.prepare.functions_of_floats import of_floats
 from loopxform.prepare.parallel_band import Nest
 from loopxform.prepare.perfect_nest import require_names, told_apart, undeclared
 from loopxform.prepare.pointer_rotation import standing_pointers
@@ -105,7 +106,7 @@ def offload(
     given = Wish(sizes, recipe, replace(options, reassociate=False))
     apart = undeclared(told_apart(_counters(counted)))
     named = unblocked(_specialised(apart, (given, asked.common, *asked.at.values())))
-    named = stored_alike(widened(tracked(named)))
+    named = of_floats(stored_alike(widened(tracked(named))), fp)
     require_names(named.function)
     own = (s.origin.loc for s in named.function.body if permitted(fp, named.function, (s,)) != fp)
     named, fused = fused_neighbours(named, {*asked.at, *(loc for loc in own if loc)})

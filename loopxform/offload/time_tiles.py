@@ -115,7 +115,8 @@ def _step(
 ) -> Step:
     if isinstance(tile, BoxTile):
         return TimeBoxes(var, steps, tuple(map(str, tile.sizes)), str(tile.items), groups)
-    return TimeTile(var, steps, *tile.words, groups, "reassociate" if free else "")
+    words = "reassociate" if free else "", "in-step" if tile.in_step else ""
+    return TimeTile(var, steps, *tile.words, groups, *words)
 
 
 DATA_DECIDE = "data of other kernels decide whether one can be used"
@@ -143,8 +144,11 @@ def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
     """What numbers may mean: with the elements of a work-item in front of the work-items, or
     without."""
     steps, rows, *items = asked
-    plain = [Tile(rows, tuple(items), 1, steps)]
-    return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps)]
+    import os
+
+    E = os.environ.get("LX_STEP") == "1"
+    plain = [Tile(rows, tuple(items), 1, steps, E)]
+    return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps, E)]
 
 
 def asked_boxes(fn: Function, site: LoopSite, asked: tuple[int, ...]) -> list[BoxTile]:

@@ -13,6 +13,7 @@ from loopxform.ir.visit import loops
 from loopxform.model.coalescing import Estimate
 from loopxform.model.layouts import Layouts, layouts, worth
 from loopxform.prepare.blocked_loops import unblocked
+from loopxform.prepare.functions_of_floats import of_floats
 from loopxform.prepare.parallel_band import Nest, alone, prepare, prepare_all
 from loopxform.prepare.tracked_extrema import tracked
 from loopxform.prepare.unrolled_loops import rerolled
@@ -54,6 +55,7 @@ def tile(
     recipe is refused and `strict` is set, LimitError where sizes do not fit.
     """
     numbered = tracked(unblocked(with_numbers(rerolled(Derivation(whole_bodies(fn))), options)))
+    numbered = of_floats(numbered, options.fp)
     alone = Derivation(numbered.function)
     done = _tiled(alone, given, recipe, limits, options, strict=strict)
     if recipe is None and options.Rk is None and not options.relayout:

@@ -73,6 +73,7 @@ from loopxform.transforms.restructure.interchange import Interchange
 from loopxform.transforms.restructure.merge_copy import MergeCopy
 from loopxform.transforms.restructure.name_condition import NameCondition
 from loopxform.transforms.restructure.name_terms import NameTerms
+from loopxform.transforms.restructure.narrow_functions import NarrowFunctions
 from loopxform.transforms.restructure.normalise import Normalise
 from loopxform.transforms.restructure.peel import Peel
 from loopxform.transforms.restructure.rematerialise import Rematerialise
@@ -177,6 +178,7 @@ STEPS: dict[str, type[Step]] = {
         Rematerialise,
         Recompute,
         NameTerms,
+        NarrowFunctions,
         Sequentialise,
         Normalise,
         Split,
@@ -303,6 +305,7 @@ __all__ = [
     "MergeCopy",
     "NameCondition",
     "NameTerms",
+    "NarrowFunctions",
     "NodeSplit",
     "Normalise",
     "OnlineSoftmax",

@@ -66,7 +66,11 @@ class Case:
         for _ in range(3):
             tile = self.tile()
             steps, rows, *items = map(str, tile)
-            step = TimeTile("t", (steps,), rows, tuple(items), groups=self.rng.choice(("", "3")))
+            words = {
+                "groups": self.rng.choice(("", "3")),
+                "in_step": self.rng.choice(("", "in-step")),
+            }
+            step = TimeTile("t", (steps,), rows, tuple(items), **words)
             try:
                 return Derivation(self.fn).then(step), tile
             except TransformError:

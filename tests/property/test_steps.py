@@ -68,7 +68,7 @@ SWEPT_ELSEWHERE = {
         "signed-counters",
     ),
     *("join-kernels", "node-split", "turn-tile", "split-floats", "unfold-windows"),
-    *("speculate", "gather-quotients", "simd"),
+    *("speculate", "gather-quotients", "simd", "narrow-functions"),
 }
 """In the sweeps of random pipelines, pyramids, stencils, updates, scatters, scans, choices, slices,
 groups, rows, attention, tables, places and flat loops; the last eleven in tables of listings

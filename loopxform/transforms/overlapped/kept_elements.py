@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from loopxform.ir.nodes import Assign, Bin, Const, Decl, Expr, Load, Stmt, Var
 from loopxform.ir.types import Scalar, Space
+from loopxform.ir.visit import names
 from loopxform.source import Origin
+from loopxform.transforms.edges.bounds import conjunction, conjuncts
 from loopxform.transforms.overlapped.kernel_parts import (
     CoordinateLoops,
     Memory,
@@ -23,6 +25,9 @@ from loopxform.transforms.overlapped.streaming import Stream, Version
 
 AHEAD = 2
 """Iterations before that of its use in which a row is read."""
+
+AHEAD_IN_STEP = 1
+"""The same where work-items wait for each other after each stage: an iteration is long then."""
 
 
 @dataclass
@@ -43,6 +48,7 @@ class KeptElements(CoordinateLoops):
     _rows: dict[int, tuple[str, LocalRows]] = field(default_factory=dict)
     _sides: dict[tuple[int, tuple[int, ...]], str] = field(default_factory=dict)
     _sums: dict[tuple[int, str], str] = field(default_factory=dict)
+    _tests: dict[Expr, str] = field(default_factory=dict)
     _phase: int = 0
     _whole: bool = False
 
@@ -67,6 +73,11 @@ class KeptElements(CoordinateLoops):
         """The elements of a work-item."""
         return range(self.shape.elements)
 
+    @property
+    def _rows_ahead(self) -> int:
+        """How many iterations before that of its use a row is read."""
+        return AHEAD_IN_STEP if self.stream.in_step else AHEAD
+
     # ------------------------------------------------------------ storage
 
     def _kept(self) -> tuple[list[Stmt], list[Stmt]]:
@@ -78,19 +89,21 @@ class KeptElements(CoordinateLoops):
         for v in self.stream.versions:
             name = self.names.new(f"{v.field.array}_{v.number}")
             for c in self._numbers:
-                alone = v.kept or not more
+                alone = self._lasting(v) or not more
                 self._own[v.number, c] = name if alone else self.names.new(f"{name}_{c}")
             if not v.pieces:
                 self._ahead[v.number] = self.names.new(f"{name}_ahead")
-                declared.append(self._decl(self._ahead[v.number], v, (*shape, *more, Const(AHEAD))))
-            if v.kept:
+                declared.append(
+                    self._decl(self._ahead[v.number], v, (*shape, *more, Const(self._rows_ahead)))
+                )
+            if self._lasting(v):
                 declared.append(self._decl(name, v, (*shape, *more, Const(v.kept + 1))))
                 every = [(n, c) for c in self._numbers for n in range(v.kept + 1)]
                 cleared += [self._set(self._value(v, n, c), Const(0)) for n, c in every]
             for place, (first, last) in v.across.items():
                 text = "_".join(f"{'l' if n < 0 else 'r'}{abs(n)}" for n in place)
                 side = self._sides[v.number, place] = self.names.new(f"{name}_{text}")
-                if last > first:
+                if self.stream.in_step or last > first:
                     declared.append(self._decl(side, v, (*shape, Const(last - first + 1))))
                     ages = range(last - first + 1)
                     cleared += [self._set(self._side(v, place, n), Const(0)) for n in ages]
@@ -101,7 +114,7 @@ class KeptElements(CoordinateLoops):
                 every = [(n, c) for c in self._numbers for n in range(partial.at, partial.first)]
                 cleared += [self._set(self._sum(v, partial, n + 1, c), Const(0)) for n, c in every]
         types = {f: m.type for f, m in self.memory.items()}
-        for rows in local_rows(self.stream.versions, types, self.shape):
+        for rows in local_rows(self.stream, types, self.shape):
             array = self.stream.versions[rows.versions[0]].field.array
             name = self.names.new(f"{array}_row")
             self._rows |= dict.fromkeys(rows.versions, (name, rows))
@@ -114,6 +127,24 @@ class KeptElements(CoordinateLoops):
         self, name: str, v: Version, shape: tuple[Expr, ...], space: Space | None = None
     ) -> Decl:
         return Decl(name, self.memory[v.field].type, shape, space, origin=self.origin)
+
+    def _asked(self, test: Expr) -> Expr:
+        """A test, of whose parts those about columns are asked once for all rows where work-items
+        are in step."""
+        every = conjuncts(test)
+        columns = [e for e in every if not names(e).isdisjoint(self._at)]
+        if not self.stream.in_step or any(self._row in names(e) for e in columns):
+            return test
+        if not columns:
+            return test
+        whole = conjunction(columns)
+        if whole not in self._tests:
+            self._tests[whole] = self.names.new("inside")
+        rest = (e for e in every if e not in columns)
+        return conjunction([*rest, self._test(self._tests[whole])])
+
+    def _test(self, name: str) -> Load:
+        return Load(name, tuple(map(Var, self._item)))
 
     def _set(self, target: Var | Load, value: Expr) -> Assign:
         return Assign(target, value, origin=self.origin)
@@ -137,7 +168,11 @@ class KeptElements(CoordinateLoops):
     def _value(self, v: Version, age: int, c: int) -> Var | Load:
         """A work-item's own element of number `c`, some iterations before."""
         name = self._own[v.number, c]
-        return Load(name, (*self._numbered(c), Const(age))) if v.kept else Var(name)
+        return Load(name, (*self._numbered(c), Const(age))) if self._lasting(v) else Var(name)
+
+    def _lasting(self, v: Version) -> bool:
+        """Whether a work-item's own elements are used by later statements of the group."""
+        return bool(v.kept) or self.stream.in_step
 
     def _numbered(self, c: int) -> tuple[Expr, ...]:
         """The subscripts of what a work-item has of its own for an element."""
@@ -146,7 +181,7 @@ class KeptElements(CoordinateLoops):
     def _side(self, v: Version, place: tuple[int, ...], age: int = 0) -> Var | Load:
         """The element at another place; age 0 is that of this iteration."""
         name, (first, last) = self._sides[v.number, place], v.across[place]
-        if first == last:
+        if first == last and not self.stream.in_step:
             return Var(name)
         return Load(name, (*map(Var, self._item), Const(age)))
 
@@ -163,7 +198,9 @@ class KeptElements(CoordinateLoops):
 
     def _slot(self, ring: int, behind: int) -> Expr:
         """Where in a ring the row is that an iteration, or one so many later, computes."""
-        if self._whole and AHEAD % ring == 0:
+        if ring == 1:
+            return Const(0)
+        if self._whole and self._rows_ahead % ring == 0:
             return Const((self._phase + behind) % ring)
         count: Expr = Bin("-", Var(self._row), Var(self._tile[0]))
         count = Bin("+", count, Const(self.stream.low[0] + self._phase + behind))

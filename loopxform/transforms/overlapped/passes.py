@@ -53,6 +53,7 @@ class Passes:
     footprint: Footprint
     splits: Splits | None = None
     boxed: bool = False
+    in_step: bool = False
 
     @classmethod
     def of(
@@ -64,9 +65,10 @@ class Passes:
         *,
         reassociate: bool = False,
         boxed: bool = False,
+        in_step: bool = False,
     ) -> Passes:
         """Sums may be in another order where they may `reassociate`; tiles are rows that are
-        streamed, or `boxed`. Raises NotStages."""
+        streamed (`in_step`: work-items wait after each stage), or `boxed`. Raises NotStages."""
         _require_time(fn, loop)
         clock, nests = runs(fn, loop)
         require_closed(fn, loop, clock, nests, found)
@@ -81,10 +83,11 @@ class Passes:
             tuple(staged(t, dims, clock, n, loop.lo) for t in found if runs_in(t, clock, n))
             for n in range(turn)
         )
-        passes = stream(disjoint(_later(stages, clock, steps, loop.lo)), boxed=boxed)
+        every = disjoint(_later(stages, clock, steps, loop.lo))
+        passes = stream(every, boxed=boxed, in_step=in_step)
         footprint = Footprint.of(fn, [s for step in stages for s in step], passes, loop.origin.loc)
         splits = Splits(symbols(fn)) if reassociate else None
-        return cls(steps, loop, clock, passes, found, stages, footprint, splits, boxed)
+        return cls(steps, loop, clock, passes, found, stages, footprint, splits, boxed, in_step)
 
     def flow(self, elements: int) -> Stream:
         """The stream where a work-item has so many elements."""
@@ -93,7 +96,8 @@ class Passes:
     def beginning(self, now: Expr, elements: int) -> Stream:
         """The stream of a pass that begins with a step."""
         every = _later(self.turn, self.clock, self.steps, now)
-        return stream(disjoint(every), elements, self.splits, boxed=self.boxed)
+        kind = {"boxed": self.boxed, "in_step": self.in_step}
+        return stream(disjoint(every), elements, self.splits, **kind)
 
     @property
     def carried(self) -> list[Field]:

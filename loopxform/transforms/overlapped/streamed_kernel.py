@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from loopxform.ir.nodes import Bin, Const, Decl, Expr, For, If, Load, Stmt, Var
-from loopxform.ir.types import Level
+from loopxform.ir.types import INT, Level
 from loopxform.ir.visit import substitute
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.overlapped.boxes import are_apart, covers, inside, least, moved
-from loopxform.transforms.overlapped.kept_elements import AHEAD, KeptElements
+from loopxform.transforms.overlapped.kept_elements import KeptElements
 from loopxform.transforms.overlapped.kernel_parts import shifted
 from loopxform.transforms.overlapped.stages import (
     Box,
@@ -59,10 +59,14 @@ class StreamedKernel(KeptElements):
         ahead = [
             self._read_ahead(v, c, n, shifted(Var(top), n - up))
             for v, c in inputs
-            for n in range(AHEAD)
+            for n in range(self._rows_ahead)
         ]
-        before = [self._items((*cleared, *self._columns(), *ahead))]
-        return (*declared, *before, *self._walks())
+        walks = self._walks()
+        tests = [self._set(self._test(name), e) for e, name in self._tests.items()]
+        before = [self._items((*cleared, *self._columns(), *tests, *ahead))]
+        shape = tuple(map(Const, self.shape.items))
+        declared += [Decl(name, INT, shape, origin=self.origin) for name in self._tests.values()]
+        return (*declared, *before, *walks)
 
     def _coordinates(self, row: Expr, c: int) -> tuple[Expr, ...]:
         """Those of an element of a row."""
@@ -99,7 +103,7 @@ class StreamedKernel(KeptElements):
         before = self.stream.low[0] + (self.stream.delay if others else 0)
         ends = [(0, 1)] * self.stream.batch
         up = self.stream.low[0]
-        ends.append((before, self._iterations - up + AHEAD))
+        ends.append((before, self._iterations - up + self._rows_ahead))
         ends += list(zip(self.stream.low[1:], map(sum, zip(self._valid, self.stream.high[1:]))))
         tests: dict[Expr, None] = {}
         for box in (*(s.domain for s in stages), *(m.certain for m in self.memory.values())):
@@ -129,7 +133,7 @@ class StreamedKernel(KeptElements):
     def _iterations(self) -> int:
         """How many iterations a group without tests has: a multiple of those of the loop."""
         count = self.stream.low[0] + self.shape.rows + self.stream.delay
-        return -(-count // AHEAD) * AHEAD
+        return -(-count // self._rows_ahead) * self._rows_ahead
 
     def _walk(self, *, whole: bool) -> For:
         up, delay = self.stream.low[0], self.stream.delay
@@ -139,10 +143,10 @@ class StreamedKernel(KeptElements):
             last = shifted(first, self._iterations - up)
         body: list[Stmt] = []
         self._whole = whole
-        for self._phase in range(AHEAD if whole else 1):
-            body.append(self._items(self._iteration(whole=whole)))
+        for self._phase in range(self._rows_ahead if whole else 1):
+            body += map(self._items, self._iteration(whole=whole))
         self._phase, self._whole = 0, False
-        step = len(body)
+        step = self._rows_ahead if whole else 1
         return self._loop(self._row, shifted(first, -up), last, step, tuple(body))
 
     @property
@@ -161,13 +165,15 @@ class StreamedKernel(KeptElements):
         assert isinstance(nest, For)
         return nest
 
-    def _iteration(self, *, whole: bool) -> tuple[Stmt, ...]:
-        """What a work-item computes of a row; `whole` ones need no tests."""
+    def _iteration(self, *, whole: bool) -> list[tuple[Stmt, ...]]:
+        """What a work-item computes of a row, in the parts between which the others are waited
+        for; `whole` ones need no tests."""
         out: list[Stmt] = [*self._columns()]
+        done: list[tuple[Stmt, ...]] = []
         for v in self.stream.versions:
-            out += self._sides_of(v)
+            out += () if self.stream.in_step else self._sides_of(v)
             for c in self._numbers:
-                if not v.kept:
+                if not self._lasting(v):
                     out.append(self._decl(self._own[v.number, c], v, ()))
                 out += self._computed(v, c, whole) if v.pieces else self._loaded(v, c, whole)
                 out += self._added(v, c)
@@ -177,8 +183,11 @@ class StreamedKernel(KeptElements):
                 out.append(self._set(self._in_ring(v, centre, 0), self._value(v, 0, c)))
             for c in self._numbers:
                 out += self._stored(v, c, whole)
+            if self.stream.in_step and v.across:
+                done.append(tuple(out))
+                out = [*self._columns(), *self._sides_of(v)]
         out += self._shifted()
-        return tuple(out)
+        return [*done, tuple(out)]
 
     def _columns(self) -> list[Stmt]:
         """The coordinates of a work-item."""
@@ -194,7 +203,7 @@ class StreamedKernel(KeptElements):
         """What neighbours computed in earlier iterations is read from local memory."""
         out: list[Stmt] = []
         for place, (first, last) in v.across.items():
-            if first == last:
+            if first == last and not self.stream.in_step:
                 out.append(self._decl(self._sides[v.number, place], v, ()))
             out.append(self._set(self._side(v, place), self._in_ring(v, place, first)))
         return out
@@ -202,13 +211,13 @@ class StreamedKernel(KeptElements):
     def _loaded(self, v: Version, c: int, whole: bool) -> list[Stmt]:
         """An element of a row, which was read in an earlier iteration, as one for a later one
         is."""
-        number = self._phase if whole else AHEAD - 1
+        number = self._phase if whole else self._rows_ahead - 1
         out: list[Stmt] = [self._set(self._value(v, 0, c), self._on_its_way(v, c, number))]
         if not whole:
             out[0] = self._set(self._value(v, 0, c), self._on_its_way(v, c, 0))
-            for n in range(1, AHEAD):
+            for n in range(1, self._rows_ahead):
                 out.append(self._set(self._on_its_way(v, c, n - 1), self._on_its_way(v, c, n)))
-        return [*out, self._read_ahead(v, c, number, self._now(AHEAD), whole=whole)]
+        return [*out, self._read_ahead(v, c, number, self._now(self._rows_ahead), whole=whole)]
 
     def _read_ahead(
         self, v: Version, c: int, number: int, row: Expr, *, whole: bool = False
@@ -219,7 +228,7 @@ class StreamedKernel(KeptElements):
         element = self._set(own, memory.element(at))
         if whole:
             return element
-        test = memory.there(at)
+        test = self._asked(memory.there(at))
         return If(test, (element,), (self._set(own, Const(0)),), origin=self.origin)
 
     def _computed(self, v: Version, c: int, whole: bool) -> tuple[Stmt, ...]:
@@ -240,7 +249,7 @@ class StreamedKernel(KeptElements):
             if stage.template.exact:
                 needed = conjunction(self._needed(v, c, at[self.stream.batch]))
                 inner = (If(needed, inner, nothing, origin=self.origin),)
-            test = conjunction(inside(at, stage.domain))
+            test = self._asked(conjunction(inside(at, stage.domain)))
             body = (If(test, inner, body or nothing, origin=self.origin),)
         return body
 
@@ -265,7 +274,7 @@ class StreamedKernel(KeptElements):
             age = v.age(v.under, (0,) * self.stream.rank)
             return (self._set(self._value(v, 0, c), self._value(v.under, age, c)),)
         memory = self.memory[v.field]
-        test = memory.there(at)
+        test = self._asked(memory.there(at))
         kept = self._set(self._value(v, 0, c), memory.element(at))
         nothing = self._set(self._value(v, 0, c), Const(0))
         return (If(test, (kept,), (nothing,), origin=self.origin),)

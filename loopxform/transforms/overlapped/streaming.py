@@ -95,12 +95,14 @@ class Stream:
     """The versions in the order in which an iteration computes them, and the last one of each
     field. The first dimensions of space, `batch` of them, hold arrays apart: no stage reads along
     them. A work-item has so many neighbouring `elements` along the dimension behind that of
-    rows."""
+    rows. Work-items wait for each other once for a row of all stages, or `in_step` after each
+    stage: then neighbours see its elements in the same iteration."""
 
     versions: list[Version]
     last: dict[Field, Version]
     batch: int = 0
     elements: int = 1
+    in_step: bool = False
 
     @property
     def rank(self) -> int:
@@ -134,10 +136,12 @@ def stream(
     splits: Splits | None = None,
     *,
     boxed: bool = False,
+    in_step: bool = False,
 ) -> Stream:
     """The stream of stages in text order; a group writes different elements of one field.
     `splits` has sums in parts, where they may be in another order. Tiles are boxes of all
-    dimensions where they are `boxed`. Raises NotStages."""
+    dimensions where they are `boxed`. Work-items wait for each other after each stage where they
+    are `in_step`. Raises NotStages."""
     if not groups:
         raise NotStages("the nests write no elements of arrays", None)
     if len(groups[0][0].domain) < (1 if boxed else 2):
@@ -146,19 +150,19 @@ def stream(
     batch = 0 if boxed else _batch([s for pieces in groups for s in pieces])
     rank = len(groups[0][0].domain) - batch
     own = 0 if boxed else elements
-    versions, last = _versions(groups, batch, splits)
+    versions, last = _versions(groups, batch, splits, in_step=in_step)
     for number, v in enumerate(versions):
         v.number, v.low, v.high = number, [0] * rank, [0] * rank
     for v in reversed(versions):
         for (_, _, early), (source, away) in v.sources.items():
-            _needed(v, source, away, early, own)
+            _needed(v, source, away, early, own, in_step=in_step)
         if v.under is not None:
             _needed(v, v.under, (0,) * rank, 0, own)
-    return Stream(versions, last, batch, elements)
+    return Stream(versions, last, batch, elements, in_step)
 
 
 def _versions(
-    groups: Sequence[tuple[Stage, ...]], batch: int, splits: Splits | None
+    groups: Sequence[tuple[Stage, ...]], batch: int, splits: Splits | None, *, in_step: bool
 ) -> tuple[list[Version], dict[Field, Version]]:
     """The versions, what is read from memory first, and the last one of each field."""
     inputs: dict[Field, Version] = {}
@@ -181,9 +185,11 @@ def _versions(
         if not _covers(pieces, written[new.field]):
             new.under = now(new.field)
         before = [] if new.under is None else [new.under.lag]
-        new.lag = max([0, *before, *(_lag(v, away) for v, away in new.sources.values())])
+        new.lag = max(
+            [0, *before, *(_lag(v, away, in_step=in_step) for v, away in new.sources.values())]
+        )
         if splits is not None:
-            _split(new, splits)
+            _split(new, splits, in_step=in_step)
         made.append(new)
         current[new.field] = new
     return [*inputs.values(), *made], {f: v for f, v in current.items() if v.pieces}
@@ -201,19 +207,22 @@ def _batch(stages: list[Stage]) -> int:
     return max(0, min([*along, rank - 2]))
 
 
-def _lag(source: Version, away: tuple[int, ...]) -> int:
-    """How far behind its source a stage must be: neighbours see an element an iteration later."""
-    return source.lag + away[0] + any(away[1:])
+def _lag(source: Version, away: tuple[int, ...], *, in_step: bool) -> int:
+    """How far behind its source a stage must be: neighbours see an element an iteration later, or
+    `in_step` in the same one."""
+    return source.lag + away[0] + (any(away[1:]) and not in_step)
 
 
-def _split(v: Version, splits: Splits) -> None:
+def _split(v: Version, splits: Splits, *, in_step: bool) -> None:
     """Has the sums of a version computed in parts where less is kept then."""
     number, stage = v.largest
     sources = {load: found for (n, load, _), found in v.sources.items() if n == number}
 
     def when(x: Load) -> int | None:
         source, away = sources.get(x, (None, ()))
-        return v.age(source, away) - any(away[1:]) if source is not None else None
+        if source is None:
+            return None
+        return v.age(source, away) - (any(away[1:]) and not in_step)
 
     split = splits.of(stage, when)
     if split is None:
@@ -236,9 +245,12 @@ def _kept(
     return sum(max(a) - min(a) if any(place) else max(a) for (_, place), a in ages.items())
 
 
-def _needed(v: Version, source: Version, away: tuple[int, ...], early: int, elements: int) -> None:
+def _needed(
+    v: Version, source: Version, away: tuple[int, ...], early: int, elements: int, *, in_step: bool
+) -> None:
     """Takes a read of a version down at its source; work-items have so many elements of their own
-    (0: none)."""
+    (0: none). Those of neighbours are read an iteration after they were computed, or later; where
+    work-items are `in_step`, in the same one."""
     for d, distance in enumerate(away):
         source.low[d] = max(source.low[d], v.low[d] - distance)
         source.high[d] = max(source.high[d], v.high[d] + distance)
@@ -247,7 +259,7 @@ def _needed(v: Version, source: Version, away: tuple[int, ...], early: int, elem
         if is_own(place, elements):
             source.kept = max(source.kept, age)
         else:
-            first, last = source.across.get(place, (age, age))
+            first, last = source.across.get(place, (0 if in_step else age, age))
             source.across[place] = min(first, age), max(last, age)
 
 

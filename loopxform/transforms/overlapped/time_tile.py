@@ -45,7 +45,8 @@ class TimeTile(Step):
     `items` along each other dimension (`256`, `16,32`), every one with so many `elements` along the
     first of them. Where an array has fewer than so many tiles, `groups`, or the device is a CPU,
     the loop runs as it was. `reassociate` (the word) allows floating-point sums to round
-    differently."""
+    differently. `in-step`: the work-items of a group wait for each other after each stage of a row,
+    not once for all; they keep fewer elements then."""
 
     loop: str
     steps: tuple[str, ...]
@@ -54,12 +55,13 @@ class TimeTile(Step):
     elements: str = ""
     groups: str = ""
     reassociate: str = ""
+    in_step: str = ""
 
     verb: ClassVar[str] = "time-tile"
     usage: ClassVar[str] = (
-        "time-tile LOOP STEPS[,STEPS] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]] [reassociate]"
+        "time-tile LOOP STEPS[,STEPS] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]] [reassociate] [in-step]"
     )
-    flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate"}
+    flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate", "in-step": "in_step"}
 
     def check(self, fn: Function) -> tuple[Obstacle, ...]:
         site = one_loop(fn, self.loop)
@@ -98,5 +100,6 @@ class TimeTile(Step):
 
     def _passes(self, fn: Function, site: LoopSite) -> list[Passes]:
         """Raises NotStages."""
-        found, free = stages_of(fn, site), bool(self.reassociate)
-        return [Passes.of(fn, site.loop, found, int(n), reassociate=free) for n in self.steps]
+        found = stages_of(fn, site)
+        allowed = {"reassociate": bool(self.reassociate), "in_step": bool(self.in_step)}
+        return [Passes.of(fn, site.loop, found, int(n), **allowed) for n in self.steps]
