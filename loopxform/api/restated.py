@@ -4,14 +4,16 @@
     for (i...) if (a[i] > a[best]) best = i;                     a reduction (argmax of best)
     for (i...) if (a[i] > h) h = a[i]; else if (a[i] < l) l = a[i];    one of h and l, if h = l
     for (i = 0; i < h * w; i++) out[i % w][i / w] = in[i];       parallel, where 1 <= w
+    for (i < d[1]) for (j < d[0]) out[i*d[0] + j] = 0;           parallel, if d and out are apart
 
 The elements that the first one sets are `out[q]`, of which nothing is known; where subscripts that
 count are in closed form they are `out[y*w + x]`. An iteration has the same elements, so what holds
 of the arrays there holds here, while scalars are what they are in the loop as it is written: one
 that counts through all iterations still orders them. The second one reads `best` to find it; with
 the value `a[best]` in a variable of its own it is the reduction of a pair (`track-extremum`). The
-third one asks for each extremum apart (`extrema_apart`), and the last one has the iterations of two
-loops (`product_loops`).
+third one asks for each extremum apart (`extrema_apart`), the fourth one has the iterations of two
+loops (`product_loops`), and of the last one nothing sets the numbers in the subscripts
+(`steady_numbers`).
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from loopxform.analysis.spelling import without_subscripts
+from loopxform.analysis.assumptions import names_in
+from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
 from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import at, declared, names
 from loopxform.prepare.extrema_apart import with_extrema_apart
+from loopxform.prepare.steady_numbers import SteadyNumbers
 from loopxform.source import Loc
 
 _Key: TypeAlias = tuple[Loc | None, str]
@@ -54,6 +58,7 @@ def restated(
     placed = {k: v for k, v in scalars.items() if len(v.left) == 1}
     better = _counted(fn, counted, arrays, seconds) | _placed(fn, placed, seconds)
     better |= _judged(fn, with_extrema_apart(fn), scalars, seconds, _in_place)
+    better |= _steady(fn, {k: v for k, v in counted.items() if k not in better}, arrays, seconds)
     for key in counted.keys() - better.keys():
         two = _as_two(fn, counted[key], arrays, seconds)
         better |= {} if two is None else {key: two}
@@ -96,6 +101,32 @@ def _counted(
     meant = as_matrices(meant, of_rows=True) if rows else meant
     own = symbols(meant).keys() - symbols(fn).keys()
     return _judged(fn, meant, left, seconds, lambda v, x: _joined(v, x, own, arrays))
+
+
+def _steady(
+    fn: Function,
+    left: dict[_Key, LoopVerdict],
+    arrays: frozenset[str],
+    seconds: float | None,
+) -> dict[_Key, LoopVerdict]:
+    """Loops of which arrays alone are unknown, with subscripts of numbers that nothing sets."""
+    if not left:
+        return {}
+    from loopxform.api.loops_as_meant import as_matrices, with_loops_as_meant  # loads steps
+
+    steady = SteadyNumbers(fn)
+    if not steady.texts:
+        return {}
+    texts = replace(fn, spelling=tuple(steady.texts.items()))
+    made = as_matrices(with_loops_as_meant(steady.function))
+    own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
+
+    def joined(v: LoopVerdict, x: LoopVerdict) -> LoopVerdict:
+        found = spelled(_joined(v, x, own, arrays), texts)
+        asked = steady.assumed(names_in(at(fn, v.path)))
+        return replace(found, assumes=tuple(dict.fromkeys((*found.assumes, *asked))))
+
+    return _judged(fn, made, left, seconds, joined)
 
 
 def _as_two(

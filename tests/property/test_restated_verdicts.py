@@ -133,6 +133,64 @@ def _holds(assumed: str, size: dict[str, int]) -> bool:
     return bool(eval(assumed.replace("/", "//"), {}, size))
 
 
+class InMemory:
+    """A function of nests over flat matrices, whose sizes are parameters, or numbers in memory."""
+
+    sizes = ("N", "M")
+    memory = (("d[0]", "d[1]"), ("s->n", "s->m"), ("d[2]", "s->n"), ("*r", "d[N]"))
+    params = (
+        "struct sizes { int n, m; int *x; }; "
+        "void f(int N, int M, int *a, int *b, const int *d, int *r, struct sizes *s)"
+    )
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.array = rng.choice(["a", "a", "s->x"])
+        nests = " ".join(self.nest() for _ in range(rng.randint(1, 2)))
+        places = rng.choice(self.memory)
+        self.given = f"{self.params} {{ {nests.replace('ROWS', 'N').replace('COLS', 'M')} }}"
+        rows, cols = places
+        self.read = f"{self.params} {{ {nests.replace('ROWS', rows).replace('COLS', cols)} }}"
+
+    def nest(self) -> str:
+        pitch = self.rng.choice(["COLS"] * 5 + ["ROWS", "(COLS + 1)", "4"])
+        end = self.rng.choice(["COLS"] * 5 + ["COLS - 1", "ROWS", "y"])
+        shift = self.rng.choice(["", "", "", " + 1", " + COLS"])
+        value = self.rng.choice(["b[x]", "b[x * ROWS + y]", f"{self.array}[y * {pitch} + x] + 1"])
+        target = f"{self.array}[y * {pitch} + x{shift}]"
+        return f"for (int y = 0; y < ROWS; y++) for (int x = 0; x < {end}; x++) {target} = {value};"
+
+
+def check_in_memory(seed: int, count: int) -> Counter[str]:
+    """Of numbers in memory no more is said than of parameters, under an assumption that no store
+    changes them."""
+    rng, seen = random.Random(seed), Counter[str]()
+    for _ in range(count):
+        draw = InMemory(rng)
+        given, read = (lx.loads(text)["f"].check() for text in (draw.given, draw.read))
+        for v, w in zip(given, read, strict=True):
+            seen[w.parallel] += 1
+            if w.parallel in ("no", "unknown"):
+                continue
+            ranks = ("yes", "privatizable", "reduction", "unknown", "no")
+            assert ranks.index(v.parallel) <= ranks.index(w.parallel), (draw.read, v, w)
+            home = draw.array.replace("->", ".")
+            apart = [x for x in w.assumes if "overlap" in x and home in x]
+            assert apart or w.var != "y", (draw.read, w.assumes)
+    return seen
+
+
+def test_numbers_in_memory_are_parameters_that_no_store_changes() -> None:
+    seen = check_in_memory(7, 25)
+    assert seen["yes"] > 40, seen
+    assert seen["unknown"] + seen["no"] > 8, seen
+
+
+@pytest.mark.slow
+def test_more_numbers_in_memory() -> None:
+    check_in_memory(700, 250)
+
+
 def check(seed: int, count: int) -> Counter[str]:
     rng, seen = random.Random(seed), Counter[str]()
     for n in range(count):
