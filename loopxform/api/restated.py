@@ -28,8 +28,9 @@ from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
 from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import at, declared, names
+from loopxform.ir.visit import at, declared, loops_around, names
 from loopxform.prepare.extrema_apart import with_extrema_apart
+from loopxform.prepare.loop_alone import loop_alone
 from loopxform.prepare.steady_numbers import SteadyNumbers
 from loopxform.source import Loc
 
@@ -59,6 +60,9 @@ def restated(
     better = _counted(fn, counted, arrays, seconds) | _placed(fn, placed, seconds)
     better |= _judged(fn, with_extrema_apart(fn), scalars, seconds, _in_place)
     better |= _steady(fn, {k: v for k, v in counted.items() if k not in better}, arrays, seconds)
+    for key in [k for k in counted if k not in better]:
+        alone = _alone(fn, counted[key], arrays, seconds)
+        better |= {} if alone is None else {key: alone}
     for key in counted.keys() - better.keys():
         two = _as_two(fn, counted[key], arrays, seconds)
         better |= {} if two is None else {key: two}
@@ -127,6 +131,38 @@ def _steady(
         return replace(found, assumes=tuple(dict.fromkeys((*found.assumes, *asked))))
 
     return _judged(fn, made, left, seconds, joined)
+
+
+def _alone(
+    fn: Function, v: LoopVerdict, arrays: frozenset[str], seconds: float | None
+) -> LoopVerdict | None:
+    """A loop that is understood without what stands around it, or around its nest."""
+    from loopxform.api.loops_as_meant import as_matrices  # loads steps
+
+    outermost = (v.path[:n] for n in range(1, len(v.path) + 1))
+    found = ((p, loop_alone(fn, p)) for p in outermost)
+    nest = next((p for p, made in found if made is not None), v.path)
+    for place in dict.fromkeys((nest, v.path)):
+        one = loop_alone(fn, place)
+        if one is None:
+            continue
+        steady = SteadyNumbers(one)
+        made = as_matrices(steady.function)
+        if made.objects == steady.function.objects:
+            continue
+        around = {s.var for s in loops_around(fn, v.path)}
+        if around & {n for e in made.assumes if e not in fn.assumes for n in names(e)}:
+            continue
+        places = frozenset([v.loc]) if v.loc is not None else frozenset[Loc]()
+        for x in judge(made, seconds, only=places):
+            kept = arrays.isdisjoint(x.private)  # nothing behind the loop reads them here
+            if x.var == v.var and x.parallel in ENOUGH["reduction"] and kept:
+                own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
+                texts = replace(fn, spelling=tuple(steady.texts.items()))
+                done = spelled(_joined(v, x, own, arrays), texts)
+                apart = steady.assumed(names_in(at(fn, v.path)))
+                return replace(done, assumes=tuple(dict.fromkeys((*done.assumes, *apart))))
+    return None
 
 
 def _as_two(
