@@ -4,14 +4,16 @@
     for (i...) if (a[i] > a[best]) best = i;                     a reduction (argmax of best)
     for (i...) if (a[i] > h) h = a[i]; else if (a[i] < l) l = a[i];    one of h and l, if h = l
     for (i = 0; i < h * w; i++) out[i % w][i / w] = in[i];       parallel, where 1 <= w
+    for (i < d[1]) for (j < d[0]) out[i*d[0] + j] = 0;           parallel, if d and out are apart
 
 The elements that the first one sets are `out[q]`, of which nothing is known; where subscripts that
 count are in closed form they are `out[y*w + x]`. An iteration has the same elements, so what holds
 of the arrays there holds here, while scalars are what they are in the loop as it is written: one
 that counts through all iterations still orders them. The second one reads `best` to find it; with
 the value `a[best]` in a variable of its own it is the reduction of a pair (`track-extremum`). The
-third one asks for each extremum apart (`extrema_apart`), and the last one has the iterations of two
-loops (`product_loops`).
+third one asks for each extremum apart (`extrema_apart`), the fourth one has the iterations of two
+loops (`product_loops`), and of the last one nothing sets the numbers in the subscripts
+(`steady_numbers`).
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from loopxform.analysis.spelling import without_subscripts
+from loopxform.analysis.assumptions import names_in
+from loopxform.analysis.spelling import spelled, without_subscripts
 from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
 from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import at, declared, names
+from loopxform.ir.visit import at, declared, loops_around, names
 from loopxform.prepare.extrema_apart import with_extrema_apart
+from loopxform.prepare.loop_alone import loop_alone
+from loopxform.prepare.steady_numbers import SteadyNumbers
 from loopxform.source import Loc
 
 _Key: TypeAlias = tuple[Loc | None, str]
@@ -54,6 +59,10 @@ def restated(
     placed = {k: v for k, v in scalars.items() if len(v.left) == 1}
     better = _counted(fn, counted, arrays, seconds) | _placed(fn, placed, seconds)
     better |= _judged(fn, with_extrema_apart(fn), scalars, seconds, _in_place)
+    better |= _steady(fn, {k: v for k, v in counted.items() if k not in better}, arrays, seconds)
+    for key in [k for k in counted if k not in better]:
+        alone = _alone(fn, counted[key], arrays, seconds)
+        better |= {} if alone is None else {key: alone}
     for key in counted.keys() - better.keys():
         two = _as_two(fn, counted[key], arrays, seconds)
         better |= {} if two is None else {key: two}
@@ -96,6 +105,64 @@ def _counted(
     meant = as_matrices(meant, of_rows=True) if rows else meant
     own = symbols(meant).keys() - symbols(fn).keys()
     return _judged(fn, meant, left, seconds, lambda v, x: _joined(v, x, own, arrays))
+
+
+def _steady(
+    fn: Function,
+    left: dict[_Key, LoopVerdict],
+    arrays: frozenset[str],
+    seconds: float | None,
+) -> dict[_Key, LoopVerdict]:
+    """Loops of which arrays alone are unknown, with subscripts of numbers that nothing sets."""
+    if not left:
+        return {}
+    from loopxform.api.loops_as_meant import as_matrices, with_loops_as_meant  # loads steps
+
+    steady = SteadyNumbers(fn)
+    if not steady.texts:
+        return {}
+    texts = replace(fn, spelling=tuple(steady.texts.items()))
+    made = as_matrices(with_loops_as_meant(steady.function))
+    own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
+
+    def joined(v: LoopVerdict, x: LoopVerdict) -> LoopVerdict:
+        found = spelled(_joined(v, x, own, arrays), texts)
+        asked = steady.assumed(names_in(at(fn, v.path)))
+        return replace(found, assumes=tuple(dict.fromkeys((*found.assumes, *asked))))
+
+    return _judged(fn, made, left, seconds, joined)
+
+
+def _alone(
+    fn: Function, v: LoopVerdict, arrays: frozenset[str], seconds: float | None
+) -> LoopVerdict | None:
+    """A loop that is understood without what stands around it, or around its nest."""
+    from loopxform.api.loops_as_meant import as_matrices  # loads steps
+
+    outermost = (v.path[:n] for n in range(1, len(v.path) + 1))
+    found = ((p, loop_alone(fn, p)) for p in outermost)
+    nest = next((p for p, made in found if made is not None), v.path)
+    for place in dict.fromkeys((nest, v.path)):
+        one = loop_alone(fn, place)
+        if one is None:
+            continue
+        steady = SteadyNumbers(one)
+        made = as_matrices(steady.function)
+        if made.objects == steady.function.objects:
+            continue
+        around = {s.var for s in loops_around(fn, v.path)}
+        if around & {n for e in made.assumes if e not in fn.assumes for n in names(e)}:
+            continue
+        places = frozenset([v.loc]) if v.loc is not None else frozenset[Loc]()
+        for x in judge(made, seconds, only=places):
+            kept = arrays.isdisjoint(x.private)  # nothing behind the loop reads them here
+            if x.var == v.var and x.parallel in ENOUGH["reduction"] and kept:
+                own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
+                texts = replace(fn, spelling=tuple(steady.texts.items()))
+                done = spelled(_joined(v, x, own, arrays), texts)
+                apart = steady.assumed(names_in(at(fn, v.path)))
+                return replace(done, assumes=tuple(dict.fromkeys((*done.assumes, *apart))))
+    return None
 
 
 def _as_two(

@@ -96,6 +96,30 @@ def product(rng: random.Random, name: str) -> str:
     return f"void {name}(int N, int M, {array}, const int *restrict b)\n{{ {loop} }}"
 
 
+def strided(rng: random.Random, name: str) -> str:
+    """A function of nests along strides, next to each other and one after the other."""
+    sizes = ["N", "M", "1", "2 * N", "M - 1", "N * M", "M + 1", "-M"]
+
+    def place() -> str:
+        rows, columns = (rng.choice(sizes) for _ in "rc")
+        return f"y * ({rows}) + x * ({columns}) + {rng.choice(['0', '0', '1', 'N', 'M'])}"
+
+    def nest() -> str:
+        at = place()
+        other = rng.choice([at, at, f"{at} + 1", f"{at} - N", place()])
+        op = rng.choice(["=", "=", "+="])
+        value = rng.choice(["b[x]", "y", f"a[{other}] + 1", "x"])
+        inner = f"for (int x = {rng.choice('001')}; x < M; x++) a[{at}] {op} {value};"
+        set_here = rng.choice(["", "", "", "t = b[y];", f"t += a[{other}];"])
+        return f"for (int y = {rng.choice('001')}; y < N; y++) {{ {set_here} {inner} }}"
+
+    nests = " ".join(nest() for _ in range(rng.randint(1, 2)))
+    return (
+        f"void {name}(int N, int M, int *restrict a, const int *restrict b)\n"
+        f"{{ int t = 0; {nests} a[900] = t; }}"
+    )
+
+
 def judged(name: str, text: str) -> Counter[str]:
     """The verdicts on a function, each that is parallel compared with runs."""
     routine = lx.loads(text, "t.c").routine(name)
@@ -133,6 +157,68 @@ def _holds(assumed: str, size: dict[str, int]) -> bool:
     return bool(eval(assumed.replace("/", "//"), {}, size))
 
 
+class InMemory:
+    """A function of nests over flat matrices, whose sizes are parameters, or numbers in memory."""
+
+    sizes = ("N", "M")
+    memory = (("d[0]", "d[1]"), ("s->n", "s->m"), ("d[2]", "s->n"), ("*r", "d[N]"), ("w", "v"))
+    params = (
+        "struct sizes { int n, m; int *x; }; int some(int); "
+        "void f(int N, int M, int *a, int *b, const int *d, int *r, struct sizes *s)"
+    )
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.array = rng.choice(["a", "a", "s->x"])
+        nests = " ".join(self.nest() for _ in range(rng.randint(1, 2)))
+        places = rng.choice(self.memory)
+        self.given = f"{self.params} {{ {nests.replace('ROWS', 'N').replace('COLS', 'M')} }}"
+        rows, cols = places
+        start = "int w = some(N), v = some(M);" if "w" in places else ""
+        self.read = (
+            f"{self.params} {{ {start} {nests.replace('ROWS', rows).replace('COLS', cols)} }}"
+        )
+
+    def nest(self) -> str:
+        pitch = self.rng.choice(["COLS"] * 5 + ["ROWS", "(COLS + 1)", "4"])
+        end = self.rng.choice(["COLS"] * 5 + ["COLS - 1", "ROWS", "y"])
+        shift = self.rng.choice(["", "", "", " + 1", " + COLS"])
+        value = self.rng.choice(["b[x]", "b[x * ROWS + y]", f"{self.array}[y * {pitch} + x] + 1"])
+        target = f"{self.array}[y * {pitch} + x{shift}]"
+        return f"for (int y = 0; y < ROWS; y++) for (int x = 0; x < {end}; x++) {target} = {value};"
+
+
+def check_in_memory(seed: int, count: int) -> Counter[str]:
+    """Of numbers in memory no more is said than of parameters, under an assumption that no store
+    changes them."""
+    rng, seen = random.Random(seed), Counter[str]()
+    for _ in range(count):
+        draw = InMemory(rng)
+        given, read = (lx.loads(text)["f"].check() for text in (draw.given, draw.read))
+        for v, w in zip(given, read, strict=True):
+            seen[w.parallel] += 1
+            if w.parallel in ("no", "unknown"):
+                continue
+            ranks = ("yes", "privatizable", "reduction", "unknown", "no")
+            assert ranks.index(v.parallel) <= ranks.index(w.parallel), (draw.read, v, w)
+            home = draw.array.replace("->", ".")
+            apart = [x for x in w.assumes if "overlap" in x and home in x]
+            own = "int w" in draw.read or w.var != "y"
+            assert apart or own, (draw.read, w.assumes)
+    return seen
+
+
+def test_numbers_in_memory_are_parameters_that_no_store_changes() -> None:
+    seen = check_in_memory(7, 25)
+    assert seen["yes"] > 40, seen
+    assert seen["unknown"] + seen["no"] > 4, seen
+
+
+@pytest.mark.slow
+def test_more_numbers_in_memory() -> None:
+    check_in_memory(700, 80)
+
+
 def check(seed: int, count: int) -> Counter[str]:
     rng, seen = random.Random(seed), Counter[str]()
     for n in range(count):
@@ -147,6 +233,13 @@ def check_products(seed: int, count: int) -> Counter[str]:
     return seen
 
 
+def check_strides(seed: int, count: int) -> Counter[str]:
+    rng, seen = random.Random(seed), Counter[str]()
+    for n in range(count):
+        seen += judged(f"s{n}", strided(rng, f"s{n}"))
+    return seen
+
+
 def test_what_loops_over_products_leave() -> None:
     seen = check_products(5, 40)
     assert seen["yes"] > 15, seen
@@ -156,6 +249,16 @@ def test_what_loops_over_products_leave() -> None:
 @pytest.mark.slow
 def test_what_more_loops_over_products_leave() -> None:
     check_products(500, 500)
+
+
+def test_what_loops_along_strides_leave() -> None:
+    seen = check_strides(11, 25)
+    assert seen["yes"] + seen["reduction"] > 8 < seen["unknown"] + seen["no"], seen
+
+
+@pytest.mark.slow
+def test_what_more_loops_along_strides_leave() -> None:
+    check_strides(1100, 120)
 
 
 def test_what_cursors_leave() -> None:

@@ -28,6 +28,7 @@ from loopxform.frontend.names.ctype import simple
 from loopxform.frontend.names.expression_types import ExpressionTypes
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import changed
+from loopxform.frontend.outline.earlier import earlier
 from loopxform.frontend.outline.guards import Guards
 from loopxform.frontend.outline.kept_pointers import keeps_pointers
 from loopxform.frontend.outline.kept_structs import is_kept, reads_pointer
@@ -203,11 +204,14 @@ class _Extraction:
 
     def _require_apart(self) -> None:
         """Raises NotModelled where the function has two names of the loop lead into one array, and
-        the loop writes there."""
+        the loop writes there, also by another name that it sets itself."""
         o = self.owner
-        sources = PointerSources(self.outside, o.variables, o.file, o.linking)
+        nodes = earlier(self.outside, o, self.loop)
+        sources = PointerSources(nodes, o.variables, o.file, o.linking)
         names = dict(self._bases(sources))
-        written = set(self._written(sources))
+        within = PointerSources(self.inside, o.variables, o.file, o.linking)
+        stores = set(self._written(sources))
+        written = {a for a in names if any(within.same(a, b) for b in stores)}
         for a, b in combinations(names, 2):
             if (a in written or b in written) and sources.same(a, b):
                 raise self._not(f"'{names[a]}' may be '{names[b]}'")
