@@ -74,8 +74,8 @@ def outlined(
 ) -> Outlined:
     """`globals` are what the `file` declares, `own` the numbers of it that no pointer leads to, and
     whether they are but scratch (`own_numbers`); `strict`: types tell objects apart. Of a loop that
-    `returns` the function has the search alone; `sizes` are numbers that it gets besides. Raises NotModelled where the statements cannot be
-    taken out."""
+    `returns` the function has the search alone; `sizes` are numbers that it gets besides. Raises
+    NotModelled where the statements cannot be taken out."""
     taken = region if returns is None else (returns.search,)
     require_whole(taken, function.body)
     types_differ = differ if strict else never
