@@ -72,9 +72,9 @@ class Offloading:
         except LoopxformError as e:
             may_help = e.code in (UNKNOWN_SIZE, NOT_PARALLEL, NO_SEARCH)
             allocated = may_help and with_allocated_extents(self.original, part, region)
-            if not allocated or allocated is part:
+            if not allocated:
                 raise
-        return self._copied(allocated, region)
+        return self._copied(*allocated)
 
     def _copied(self, part: Part, region: Region) -> OffloadedRegion:
         """What becomes of a region all of whose arrays the host can copy."""

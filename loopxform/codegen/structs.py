@@ -7,7 +7,7 @@ arguments of their own there, under names of their own (`q_n`, `s_a`): see `plai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeAlias
@@ -114,7 +114,7 @@ class Inside:
     def locals(self) -> Iterator[tuple[str, str]]:
         """Declarations, with the names. What is behind a null pointer is 0."""
         for w, p in zip(self.written.objects, self.plain.objects):
-            if "." in w.name and "." not in p.name:
+            if "." in w.name and "." not in p.name and not p.of_structs:
                 value = self._reached(w.name, c_text(self.written, w.name))
                 const = "const " if p.const or not p.array else ""
                 if p.array:
@@ -127,6 +127,27 @@ class Inside:
                 const = "const " if s.const else ""
                 value = self._reached(s.name, c_text(self.written, s.name))
                 yield t.name, f"{const}{t.type.c} *const {t.name} = {value};"
+
+    def pointers(self, p: Param, index: Sequence[str]) -> tuple[str, ...]:
+        """The pointers that lead to a row of a matrix, the one to the row last: `a[i]`, `a[i][j]`;
+        `s[i].a` where they are members of structs."""
+        own = dict(zip((x.name for x in self.plain.objects), self.written.objects))[p.name]
+        at = place(self.written, own.name) if p.of_structs else None
+        if at is None:
+            return tuple(p.name + _subscripts(index[: k + 1]) for k in range(len(index)))
+        names = dict(zip((s.name for s in self.written.structs), self.plain.structs))
+        text, rest = names[at.struct.name].name, list(index)
+        for rank, step in ((len(at.struct.shape), ""), *((len(m.shape), m.name) for m in at.path)):
+            text += (f".{step}" if step else "") + _subscripts(rest[:rank])
+            rest = rest[rank:]
+        return tuple(text + _subscripts(rest[:k]) for k in range(len(rest) + 1))
+
+    def owner(self, p: Param) -> str:
+        """The array of structs whose members are pointers to rows; "" of other matrices."""
+        own = dict(zip((x.name for x in self.plain.objects), self.written.objects))[p.name]
+        at = place(self.written, own.name) if p.of_structs else None
+        names = dict(zip((s.name for s in self.written.structs), self.plain.structs))
+        return names[at.struct.name].name if at is not None else ""
 
     def nulls(self) -> Iterator[str]:
         """The pointers to structs that must point somewhere for that."""
@@ -145,6 +166,10 @@ class Inside:
             return []
         outer = at.struct.name
         return [*self._pointers(outer), c_text(self.written, outer)]
+
+
+def _subscripts(index: Sequence[str]) -> str:
+    return "".join(f"[{n}]" for n in index)
 
 
 # ---------------------------------------------------------------- plain names

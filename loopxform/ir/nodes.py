@@ -96,7 +96,8 @@ class Param(Node):
     is one array wherever nothing sets it. `values` are the elements of a constant of the file in
     storage order, where its text says them. `p.given` `tests` the pointer `p`: it is 1 where that
     points somewhere, else 0. `rows` marks one that leads to its elements by pointers to rows, which
-    are taken to be apart, whatever their sizes; `computed` a number that need not have every value
+    are taken to be apart, whatever their sizes, `of_structs` one whose pointers are members of the
+    structs of an array; `computed` a number that need not have every value
     that its type allows. No pointer leads to a variable that is reached `by_name`. `kept` marks a
     variable that a function declares `static`: nothing outside of it can name it. `united` marks
     what lies in a union: pointers to other types may lead to it. The host finds a number out that
@@ -120,6 +121,7 @@ class Param(Node):
     values: tuple[Expr, ...] = ()
     tests: str = ""
     rows: bool = False
+    of_structs: bool = False
     computed: bool = False
     by_name: bool = False
     kept: bool = False

@@ -27,6 +27,8 @@ def from_copies(program: Program, s: For, in_order: Callable[[], bool]) -> bool:
     False where it does not, or does not pay. `in_order`: whether it is no kernel without."""
     path = resolve(program.fn, s.var)[0].path
     rows = [d for d in dependences(program.fn, path, counters=True) if d.carrier == path]
+    if any(d.kind == "flow" and d.exact for d in rows):
+        return False  # no copy takes that away
     w = Work(program.derivation.titled(f"What iterations of {s.var} overwrite"), {})
     for array in sorted({d.array for d in rows if d.kind == "anti"}):
         w.attempt(NodeSplit(array, s.var))

@@ -129,3 +129,114 @@ def test_searches_may_look_at_all_of_them(tmp_path: Path) -> None:
     assert [r.region.name for r in done.regions] == ["find_1", "find_2", "find_3", "find_4"]
     said = assert_file_prints_the_same(tmp_path / "find.c", done, sanitized=False)
     assert sum("find_2: on the device" in line for line in said) >= 9, said
+
+
+GRAPHS = """\
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct node { int first, count; };
+
+static void levels(const char *text, int most)
+{
+  int nodes, edges = 0, source = 0;
+  if (sscanf(text, "%d %d", &nodes, &edges) != 2)
+    return;
+  struct node *node = malloc(sizeof(struct node) * nodes);
+  bool *now = malloc(sizeof(bool) * nodes), *next = malloc(nodes * sizeof *next);
+  bool *seen = calloc(nodes, sizeof(bool));
+  int *cost = malloc(sizeof(int) * nodes), *edge = malloc(sizeof(int) * edges);
+  float *grid = calloc(nodes * most, sizeof(float));
+  for (int i = 0; i < nodes; i++) {
+    node[i].first = i * edges / nodes;
+    node[i].count = (i + 1) * edges / nodes - node[i].first;
+    now[i] = next[i] = false;
+  }
+  for (int i = 0; i < edges; i++)
+    edge[i] = (int)(i * 31u % (unsigned)nodes);
+  for (int i = 0; i < nodes; i++)
+    cost[i] = -1;
+  sscanf("3", "%d", &source);
+  source = source < nodes ? source : nodes - 1;
+  if (nodes > 0)
+    now[source] = seen[source] = true, cost[source] = 0;
+  for (bool more = nodes > 0; more;) {
+    for (int t = 0; t < nodes; t++)
+      if (now[t]) {
+        now[t] = false;
+        for (int k = node[t].first; k < node[t].first + node[t].count; k++) {
+          int to = edge[k];
+          if (!seen[to]) {
+            cost[to] = cost[t] + 1;
+            next[to] = true;
+          }
+        }
+      }
+    more = false;
+    for (int t = 0; t < nodes; t++)
+      if (next[t]) {
+        now[t] = seen[t] = true;
+        more = true;
+        next[t] = false;
+      }
+  }
+  for (int i = 0; i < nodes; i++)
+    for (int j = 0; j < most; j++)
+      if (cost[i] >= j)
+        grid[i * most + j] = cost[i] + j;
+  for (int i = 0; i < nodes; i++)
+    printf("%d %g\\n", cost[i], most > 0 && cost[i] >= 0 ? grid[i * most + cost[i] % most] : -1.0);
+  free(node), free(now), free(next), free(seen), free(cost), free(edge), free(grid);
+}
+
+int main(void)
+{
+  levels("40 90", 5);
+  levels("1 0", 3);
+  levels("1 2", 1);
+  levels("0 0", 3);
+  levels("600 2000", 0);
+  return 0;
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.opencl_sdk
+def test_sizes_may_be_numbers_that_were_read(tmp_path: Path) -> None:
+    """Of structs too, and sizes that the loops do not name (`edges`)."""
+    require_opencl()
+    (tmp_path / "graph.c").write_text(GRAPHS)
+    done = lx.load(tmp_path / "graph.c").offload(fp="strict")
+    on_device = {x.loc.line for x, taken in done.loops if taken and x.loc}
+    assert on_device == {17, 22, 24, 30, 31, 34, 43, 50, 51}
+    said = assert_file_prints_the_same(tmp_path / "graph.c", done, sanitized=True)
+    assert sum("on the device" in line for line in said) >= 6, said
+
+
+READ = """void f(const char *text, int m, int *restrict s)
+{
+  int n;
+  sscanf(text, "%d", &n);
+  int *a = calloc(n, sizeof *a), *k = calloc(m, sizeof *k);
+  for (int i = 0; i < m; i++) {
+    k[i] = i * 5 % 7;
+    s[i] = a[k[i]];
+  }
+  free(a), free(k);
+}
+"""
+
+CHANGED = {
+    "read behind the allocation": ("  for", '  sscanf(text, "%*d %d", &n);\n  for'),
+    "kept by a pointer": ("int n;", "int n, *p = &n;"),
+    "given to a function": ("sscanf(", "strtok_r(text, text, &n), sscanf("),
+}
+
+
+@pytest.mark.parametrize("case", ["", *CHANGED])
+def test_sizes_that_may_have_changed_are_none(case: str) -> None:
+    before, after = CHANGED.get(case, ("", ""))
+    done = lx.loads(READ.replace(before, after)).offload(fp="strict")
+    assert len(done.regions) == (case == ""), done.left

@@ -283,6 +283,19 @@ def overlaps(
         yield f"!lx_apart({x}, {x_bytes}, {y}, {y_bytes})", f"{a.name} and {b.name} overlap"
 
 
+def beside_rows(start: Function, texts: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
+    """The numbers that rows behind pointers may be where one of the two is written: the place and
+    the size in C, and whether the number is."""
+    read, written = reads(start.body), writes(start.body)
+    matrices = [p for p in start.objects if p.rows and p.name in read | written]
+    for p in start.objects:
+        if p.array or p.name not in read | written:
+            continue
+        met = [m for m in matrices if may_share(p, m, typed=start.strict_aliasing)]
+        if met and (p.name in written or any(m.name in written for m in met)):
+            yield (*_memory(p, texts), p.name in written)
+
+
 def written_pairs(buffers: Sequence[Buffer]) -> Iterator[tuple[str, str]]:
     """Pairs of device arrays that must be two: one of them is written."""
     for n, a in enumerate(buffers):

@@ -64,7 +64,8 @@ class HostPlan:
     above, where the user's file does not have it. Without `cl_prototype` there is no NAME_cl.
     `thresholds` are those that tuning files may change when the program runs, `functions` the ones
     that these may speak of; `asks_warp`: as in `Runtime`; `rows` are the matrices among the
-    `buffers` that pointers to rows lead to; the `inspector` is a function that finds out `ends` of
+    `buffers` that pointers to rows lead to, `row_numbers` what else must be apart from them, with
+    its size and whether it is written; the `inspector` is a function that finds out `ends` of
     arrays, in their order; the `key_check` looks at subscripts that data decide. The host reads the
     `struct_roots` to begin with, and the `inspected` arrays before kernels run, which
     `may_end_half_way`."""
@@ -92,6 +93,7 @@ class HostPlan:
     cl_call: str
     buffers: tuple[HostBuffer, ...]
     rows: tuple[HostRows, ...]
+    row_numbers: tuple[tuple[str, str, bool], ...]
     inspector: tuple[str, ...]
     key_check: HostKeyCheck | None
     ends: tuple[str, ...]

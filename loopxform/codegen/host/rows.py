@@ -9,7 +9,8 @@ from loopxform.analysis.matrix_rows import row_part
 from loopxform.codegen.cexpr import Dialect
 from loopxform.codegen.host.buffers import Buffer
 from loopxform.codegen.host.guards import wide
-from loopxform.ir.nodes import Bin, Const, Expr, Function, Param, Var
+from loopxform.codegen.structs import Inside
+from loopxform.ir.nodes import Bin, Const, Expr, Param, Var
 from loopxform.ir.types import LLONG
 from loopxform.records import record
 
@@ -17,8 +18,9 @@ from loopxform.records import record
 @record
 class HostRows:
     """A matrix in C: its name, and which of them it is; the loops that lead to rows (counter and
-    end), the pointer to the row for each level of them, whether any of it is touched, the first
-    element of that part and its size, and where it is in the dense array."""
+    end), the pointers that lead there, which are members of structs of `owner` if that has a name,
+    whether any of it is touched, the first element of that part and its size, and where it is in
+    the dense array."""
 
     name: str
     number: int
@@ -26,6 +28,7 @@ class HostRows:
     touched: str
     loops: tuple[tuple[str, str], ...]
     spines: tuple[str, ...]
+    owner: str
     when: str
     place: str
     elements: str
@@ -43,8 +46,9 @@ def dense_name(name: str) -> str:
     return f"lx_dense_{name}"
 
 
-def host_rows(start: Function, buffers: Sequence[Buffer], d: Dialect) -> Iterator[HostRows]:
+def host_rows(inside: Inside, buffers: Sequence[Buffer], d: Dialect) -> Iterator[HostRows]:
     """The matrices among the arguments of the kernels."""
+    start, given = inside.plain, {b.param.name for b in buffers}
     matrices = [b for b in buffers if isinstance(b.param, Param) and b.param.rows]
     for number, b in enumerate(matrices):
         p = b.param
@@ -57,7 +61,7 @@ def host_rows(start: Function, buffers: Sequence[Buffer], d: Dialect) -> Iterato
             assert size is not None
             step = part.first if not name else Var(name)
             at = Bin("+", Bin("*", at, size), step)
-        levels = ["".join(f"[{n}]" for n in part.index[: k + 1]) for k in range(len(part.index))]
+        pointers, owner = inside.pointers(p, part.index), inside.owner(p)
         count = Bin("+", Bin("-", part.last, part.first), Const(1))
         yield HostRows(
             p.name,
@@ -65,9 +69,10 @@ def host_rows(start: Function, buffers: Sequence[Buffer], d: Dialect) -> Iterato
             p.type.c,
             "1" if part.touched is None else wide(part.touched, own),
             tuple((n, wide(e, own)) for n, e in zip(part.index, part.ends)),
-            tuple(f"{p.name}{level}" for level in levels),
+            pointers,
+            owner if owner in given else "",
             "1" if part.when is None else wide(part.when, own),
-            f"{p.name}{levels[-1]}[{wide(part.first, own)}]",
+            f"{pointers[-1]}[{wide(part.first, own)}]",
             wide(count, own),
             wide(at, own),
             b.written,

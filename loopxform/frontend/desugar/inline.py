@@ -257,7 +257,8 @@ class _Inliner:
         copier = self.copier(callee)
         start: list[c_ast.Node] = []
         for p, a in zip(callee.params, arguments(call)):
-            if p.name not in callee.sets and self._is_steady(a, p):
+            steady = p.name not in callee.sets and self._is_steady(a, p)
+            if steady or self._is_looked_at(callee, p, a):
                 copier.replace(p, a)
         for p, a in zip(callee.params, arguments(call)):
             if p.name not in copier.replaced:
@@ -275,6 +276,23 @@ class _Inliner:
         (out,) = self.statement(made)
         self.active.pop()
         return out
+
+    def _is_looked_at(self, callee: Callee, p: c_ast.Decl, a: c_ast.Node) -> bool:
+        """Whether a parameter is a struct that leads a function which modifies nothing to elements
+        of arrays: the members of the argument have the same values."""
+        whole = [*callee.body, *((callee.value,) if callee.value is not None else ())]
+        inside = [n for s in whole for n in every(s)]
+        bases = {id(n.name) for n in inside if isinstance(n, c_ast.StructRef) and n.type == "."}
+        uses = [n for n in inside if isinstance(n, c_ast.ID) and n.name == p.name]
+        led = (n.name for n in inside if isinstance(n, c_ast.ArrayRef))
+        leads = any(isinstance(m, c_ast.StructRef) and m.name in uses for m in led)
+        if not leads or not all(id(n) in bases for n in uses):
+            return False
+        if p.name in callee.sets | callee.exposed or not _is_object(a):
+            return False
+        if any(steps(n) or calls(n, self.file.functions) for n in every(a)):
+            return False
+        return is_pure(build.block(whole, a), self.file.functions)
 
     def _is_steady(self, a: c_ast.Node, p: c_ast.Decl) -> bool:
         """Whether an argument is a small expression that has one value all through the call."""
@@ -295,6 +313,12 @@ class _Inliner:
 
 def arguments(call: c_ast.FuncCall) -> list[c_ast.Node]:
     return list(call.args.exprs) if call.args is not None else []
+
+
+def _is_object(a: c_ast.Node) -> bool:
+    """Whether an expression names an object: `p[i]`, `*p`, `s->q`."""
+    named = isinstance(a, c_ast.ID | c_ast.ArrayRef | c_ast.StructRef)
+    return named or (isinstance(a, c_ast.UnaryOp) and a.op == "*")
 
 
 def _is_arithmetic(n: c_ast.Node, *, pointer: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from loopxform.frontend.lower.facts import Facts, is_stable
 from loopxform.frontend.lower.ranges import Context, loop_bounds, under
@@ -25,8 +26,10 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.typing import type_of
-from loopxform.ir.visit import children, loads, stmt_exprs, substitute, walk, walk_expr
+from loopxform.ir.visit import children, loads, names, stmt_exprs, substitute, walk, walk_expr
 from loopxform.records import record
+
+Conjuncts: TypeAlias = frozenset[Expr]
 
 
 @record
@@ -53,7 +56,7 @@ class Accesses:
         self.facts = facts
         self.body: tuple[Stmt, ...] | None = None
         self.known: dict[str, Expr] = {}
-        self.once = frozenset[str]()
+        self.once = self.assigned = frozenset[str]()
         self.loads: dict[str, list[tuple[Load, Context]]] = {}
 
     def of(self, fn: Function, array: str, dimension: int = 0) -> list[Access]:
@@ -71,6 +74,8 @@ class Accesses:
     def _walk(self, fn: Function) -> None:
         self.body, self.known, self.loads = fn.body, known_scalars(fn, self.facts), {}
         self.once = frozenset()
+        assigned = (s.target for _, s in walk(fn.body) if isinstance(s, Assign))
+        self.assigned = frozenset(x.name for x in assigned if isinstance(x, Var))
         if not any(isinstance(s, Opaque) for _, s in walk(fn.body)):
             self.once = frozenset(name for name, n in _settings(fn).items() if n == 1)
         for e, context in self._expressions(fn.body, ()):
@@ -78,9 +83,14 @@ class Accesses:
                 self.loads.setdefault(load.array, []).append((load, inside))
 
     def _expressions(
-        self, body: tuple[Stmt, ...], context: Context
+        self,
+        body: tuple[Stmt, ...],
+        context: Context,
+        around: tuple[str, ...] = (),
+        denied: tuple[Conjuncts, ...] = (),
     ) -> Iterator[tuple[Expr, Context]]:
-        """Every expression with what holds where it is evaluated."""
+        """Every expression with what holds where it is evaluated: inside of loops with the counters
+        `around`, where conditions that are `denied` do not all hold."""
         loop: For | None = None
         for s in body:
             for e in stmt_exprs(s):
@@ -89,18 +99,29 @@ class Accesses:
                 case For():
                     loop = s
                     inside = (*context, *loop_bounds(s, self.known))
-                    yield from self._expressions(s.body, inside)
+                    yield from self._expressions(s.body, inside, (*around, s.var), denied)
                 case If():
-                    for branch, taken in ((s.then, True), (s.orelse, False)):
-                        inside = under(s.cond, self.known, context, taken=taken)
-                        yield from self._expressions(branch, inside)
+                    here = frozenset(_conjuncts(s.cond))
+                    inside = under(s.cond, self.known, context, taken=True)
+                    for left in (d - here for d in denied if d & here):
+                        if len(left) == 1:
+                            inside = under(*left, self.known, inside, taken=False)
+                    yield from self._expressions(s.then, inside, around, denied)
+                    inside = under(s.cond, self.known, context, taken=False)
+                    more = (here,) if len(here) > 1 and self._is_kept(here, around) else ()
+                    yield from self._expressions(s.orelse, inside, around, (*denied, *more))
                 case Opaque():
-                    yield from self._expressions(s.body, context)
+                    yield from self._expressions(s.body, context, around, denied)
                 case Assign(Var(name), Var(counter), "") if loop is not None:
                     if name in self.once and loop.var == counter:
                         context = (*context, *self._left_by(loop, name, context))
             if not isinstance(s, For | Decl):
                 loop = None
+
+    def _is_kept(self, conditions: Conjuncts, around: tuple[str, ...]) -> bool:
+        """Whether conditions are about arguments, and about counters that are what they are."""
+        fixed = self.facts.stable | {*around} - self.assigned
+        return all(names(c) <= fixed for c in conditions)
 
     def _left_by(self, loop: For, name: str, context: Context) -> Context:
         """What holds for the variable `name` that keeps where a loop ended: nothing stands between
@@ -114,6 +135,15 @@ class Accesses:
             for b in begins
             if all(isinstance(x, Var) and x.name in fixed for m, _ in b.limit.terms for x in m)
         )
+
+
+def _conjuncts(e: Expr) -> Iterator[Expr]:
+    """`x` and `y` of `x && y`."""
+    if isinstance(e, Bin) and e.op == "&&":
+        yield from _conjuncts(e.left)
+        yield from _conjuncts(e.right)
+    else:
+        yield e
 
 
 def _settings(fn: Function) -> Counter[str]:

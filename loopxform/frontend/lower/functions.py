@@ -237,6 +237,7 @@ class _Lowering:
             pointer=s.behind_pointer,
             tests=s.tests.ir if s.tests is not None else "",
             rows=s.rows,
+            of_structs=s.of_structs,
             origin=origin,
         )
 
@@ -318,6 +319,7 @@ class _Lowering:
             restrict=any(isinstance(d, Pointer) and d.restrict for d in s.type.derived[:1]),
             values=constants(s, self.scope, self.places),
             rows=s.rows,
+            of_structs=s.of_structs,
             by_name=s.by_name,
             kept=is_static(_file_name(s)),
             united=s.type.united,

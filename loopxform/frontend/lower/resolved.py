@@ -50,7 +50,7 @@ def _resolved(node: c_ast.FuncDef, scope: FileScope, places: Places) -> Resolved
     if any(map(defines_type, every(body))):
         resolver.shadow_records()
     table = resolver.table
-    table.indexed = frozenset(_indexed(body)) if scope.only_judged else frozenset()
+    table.indexed = frozenset(_indexed(body)) if scope.has_matrices else frozenset()
     resolver.own_structs = OwnStructs.of(body)
     resolver.visit(body)
     bind(table)
@@ -71,4 +71,6 @@ def _indexed(body: c_ast.Node) -> Iterator[str]:
             case c_ast.ArrayRef(subscript=c_ast.Constant(value="0")):
                 continue
             case c_ast.ArrayRef(name=c_ast.ID(name=name)):
+                yield name
+            case c_ast.ArrayRef(name=c_ast.StructRef(field=c_ast.ID(name=name))):
                 yield name

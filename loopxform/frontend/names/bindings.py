@@ -75,7 +75,7 @@ def _member_of(owner: Symbol, name: str, like: Symbol, table: Table) -> Symbol:
     """The member of another struct that is called as `like` is."""
     if (owner, name) not in table.members:
         assert like.member_type is not None
-        of_each = table.rows_apart
+        of_each = table.rows_apart or table.leads_to_rows(owner)
         table.members[owner, name] = member(owner, name, like.member_type, of_each=of_each)
         table.symbols.append(table.members[owner, name])
     return table.members[owner, name]

@@ -296,7 +296,7 @@ class Resolver:
         if t is None:
             return
         if (owner, name) not in self.table.members:
-            of_each = self.table.rows_apart and owner.name in self.table.indexed
+            of_each = self.table.leads_to_rows(owner)
             self.table.members[owner, name] = member(owner, name, t, of_each=of_each)
             self.table.symbols.append(self.table.members[owner, name])
         symbol = self.table.uses[id(node)] = self.table.members[owner, name]

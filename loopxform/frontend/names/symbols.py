@@ -106,6 +106,12 @@ class Symbol:
         return self.owner.type.record, self.name.rpartition(".")[2]
 
     @property
+    def of_structs(self) -> bool:
+        """Whether its rows are those that a pointer in each of several structs leads to."""
+        pointers = self.member_type.derived if self.member_type is not None else ()
+        return self.rows and 0 < len(pointers) < len(self.type.derived)
+
+    @property
     def is_variable(self) -> bool:
         return self.kind in ("param", "local", "loop", "global")
 
@@ -192,7 +198,8 @@ class Table:
     rows_apart: bool = False
     """Whether the rows that pointers to pointers lead to are taken to be apart."""
     indexed: frozenset[str] = frozenset()
-    """The names that subscripts follow."""
+    """The names that subscripts follow, where a pointer in each of several structs may lead to a
+    row."""
     jumps: bool = False
     """A goto or a switch occurs: text order is not the order of execution."""
 
@@ -207,6 +214,12 @@ class Table:
 
     def of(self, node: c_ast.Node) -> Symbol | None:
         return self.uses.get(id(node))
+
+    def leads_to_rows(self, owner: Symbol) -> bool:
+        """Whether pointers in structs lead to rows, one in each of several."""
+        while owner.owner is not None and owner.member_type and not owner.member_type.derived:
+            owner = owner.owner
+        return owner.name.rpartition(".")[2] in self.indexed
 
     def test(self, node: c_ast.Node) -> Symbol | None:
         """The number that a test of a pointer asks for."""

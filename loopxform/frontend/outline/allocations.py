@@ -4,8 +4,8 @@
     ...                                          is not null
     for (i = 0; i < m; i++) s += a[key[i]];
 
-That is so where nothing else sets the pointer, the numbers in its size are what they were, and
-nobody who gets the pointer may free what it leads to, or keep it.
+That is so where nothing else sets the pointer, the numbers in its size are what they were (`scanf`
+may have set them before), and nobody who gets the pointer may free what it leads to, or keep it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from loopxform.frontend.outline.loops import number
 from loopxform.frontend.outline.original import Original
 from loopxform.frontend.outline.regions import Region
 from loopxform.frontend.syntax.tree import below, every
-from loopxform.ir.nodes import Bin, Const, Expr, Var
+from loopxform.ir.nodes import Bin, Cast, Const, Expr, Var
+from loopxform.ir.types import LLONG
 
 
 def allocated_sizes(original: Original, r: Region) -> Mapping[str, Expr]:
@@ -45,12 +46,13 @@ class _Allocations:
         self.region, self.nodes = r, nodes
         self.variables: Variables = original.variables(r.owner)
         self.lending = Lending(original.definitions)
+        self.borrowed = original.borrowed(r.owner)
         self.around = list(_around(r.owner.node.body, r.nodes[0]))
         self.end = max(self.variables.order[id(x)] for n in r.nodes for x in every(n))
 
     def size(self, d: c_ast.Decl) -> Expr | None:
         v = self.variables
-        numbers = list(v.levels(d)) == [True] and bool(v.words(d))
+        numbers = list(v.levels(d)) == [True] and v.kind(v.element(d)) in ("number", "struct")
         quals = {q for x in every(d) for q in getattr(x, "quals", None) or ()}
         if not numbers or not self._is_own(d) or quals & {"volatile", "_Atomic"}:
             return None
@@ -64,11 +66,14 @@ class _Allocations:
             return None
         return _expression(size) if self._is_there(d, statement) else None
 
-    def _is_own(self, d: c_ast.Decl) -> bool:
-        """Whether a variable is the function's, one for each call, and nothing has its address."""
+    def _is_own(self, d: c_ast.Decl, *, lent: bool = False) -> bool:
+        """Whether a variable is the function's, one for each call, and nothing has its address, or
+        gets it `lent`: a function that sets it and forgets it (`scanf`)."""
         same = {id(x) for x in self.variables.meant.values() if x.name == d.name}
         odd = {"static", "extern"} & set(d.storage or ())
-        return same == {id(d)} and not odd and not self.variables.escaping[id(d)]
+        known = self.borrowed if lent else frozenset[int]()
+        escapes = any(id(x) not in known for x in self.variables.escaping[id(d)])
+        return same == {id(d)} and not odd and not escapes
 
     def _setting(self, d: c_ast.Decl) -> tuple[c_ast.Node, c_ast.Node] | None:
         """The one statement that sets a pointer, certainly run before the region, and its value."""
@@ -97,8 +102,6 @@ class _Allocations:
         computed of them in signed numbers."""
         plain = c_ast.ID | c_ast.Constant | c_ast.BinaryOp
         inside = list(every(size))
-        if isinstance(size, c_ast.BinaryOp) and size.op not in ("+", "-"):
-            return False  # factors of a size_t: `sizeof(int) * n * m` has no product of int
         for x in inside:
             if not isinstance(x, plain) or (isinstance(x, c_ast.Constant) and x.type != "int"):
                 return False
@@ -112,12 +115,13 @@ class _Allocations:
         """Whether a variable is an integer that nothing sets in between."""
         v = self.variables
         d = v.meant.get(id(x))
-        if d is None or v.kind(d) != "number" or not self._is_own(d):
+        if d is None or v.kind(d) != "number" or not self._is_own(d, lent=True):
             return False
         words = v.words(d)
         if not words <= {"int", "long", "short", "signed"} | ({"unsigned"} if alone else set()):
             return False
-        return all(not begin <= v.order[id(s)] <= end for s in v.sets[id(d)])
+        sets = (*v.sets[id(d)], *v.escaping[id(d)])
+        return all(not begin <= v.order[id(s)] <= end for s in sets)
 
     def _is_there(self, d: c_ast.Decl, statement: c_ast.Node) -> bool:
         """Whether nothing may have freed what a pointer leads to where the region runs."""
@@ -151,7 +155,9 @@ def _expression(size: c_ast.Node) -> Expr | None:
             return Var(name)
         case c_ast.BinaryOp(op=op, left=left, right=right):
             x, y = _expression(left), _expression(right)
-            return None if x is None or y is None else Bin(op, x, y)
+            if x is None or y is None:
+                return None
+            return Bin(op, Cast(LLONG, x) if op == "*" else x, y)  # C multiplies size_t
         case _:
             value = number(size)
             return None if value is None else Const(value)

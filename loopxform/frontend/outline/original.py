@@ -14,6 +14,7 @@ from loopxform.errors import InputError, LoopxformError, UnsupportedC
 from loopxform.frontend.desugar.fresh_statics import fresh_statics
 from loopxform.frontend.lower.files import Around, lower_file
 from loopxform.frontend.lower.refusal import NotModelled
+from loopxform.frontend.names.addresses import Addresses
 from loopxform.frontend.names.expression_types import FileTypes
 from loopxform.frontend.names.library import pure
 from loopxform.frontend.names.variables import Variables
@@ -25,6 +26,7 @@ from loopxform.frontend.outline.own_numbers import own_numbers
 from loopxform.frontend.outline.reachable import Declarations
 from loopxform.frontend.outline.regions import Definition, Part, Region
 from loopxform.frontend.outline.returning import Returning, returning
+from loopxform.frontend.outline.untouched import never
 from loopxform.frontend.outline.user_file import UserFile
 from loopxform.frontend.parsed import CppOptions, Parsed
 from loopxform.frontend.pragmas.data_regions import is_directive
@@ -109,6 +111,11 @@ class Original(UserFile):
         """Whether a data directive stands in a function."""
         return any(map(is_directive, every(owner.node.body)))
 
+    def borrowed(self, owner: Definition) -> frozenset[int]:
+        """The addresses of variables that go to functions which forget them, by identity."""
+        known = Addresses(self.variables(owner), owner.node.body, self._globals, never)
+        return frozenset(known.forgotten)
+
     def outlined(self, r: Region) -> Outlined:
         """Raises NotModelled."""
         variables = self.variables(r.owner)
@@ -126,6 +133,7 @@ class Original(UserFile):
             strict=strict,
             own=self._own_numbers,
             returns=returns,
+            sizes=r.sizes,
         )
 
     def returning(self, owner: Definition, nodes: Nodes) -> Returning | None:

@@ -70,18 +70,19 @@ def outlined(
     strict: bool = True,
     own: Mapping[str, bool] = MappingProxyType({}),
     returns: Returning | None = None,
+    sizes: Sequence[str] = (),
 ) -> Outlined:
     """`globals` are what the `file` declares, `own` the numbers of it that no pointer leads to, and
     whether they are but scratch (`own_numbers`); `strict`: types tell objects apart. Of a loop that
-    `returns` the function has the search alone. Raises NotModelled where the statements cannot be
-    taken out."""
+    `returns` the function has the search alone; `sizes` are numbers that it gets besides. Raises
+    NotModelled where the statements cannot be taken out."""
     taken = region if returns is None else (returns.search,)
     require_whole(taken, function.body)
     types_differ = differ if strict else never
     addresses = Addresses(variables, function.body, globals, types_differ)
     fixed = FixedElements(taken, variables, file, globals, types_differ)
     out = _Outlining(name, function, taken, variables, globals, addresses, fixed.at)
-    out.whole, out.returns = region, returns
+    out.whole, out.returns, out.asked = region, returns, sizes
     return out.made(own)
 
 
@@ -98,6 +99,7 @@ class _Outlining:
     ) -> None:
         self.name, self.function, self.region = name, function, region
         self.whole, self.returns = region, cast("Returning | None", None)
+        self.asked: Sequence[str] = ()
         self.variables, self.globals = variables, globals
         self.addresses, self.elements = addresses, elements
         self.inside = [x for n in region for x in every(n)]
@@ -286,6 +288,7 @@ class _Outlining:
         """The variables in the sizes of arrays, which are what they were at the declarations; the
         sizes themselves where others may have changed these."""
         known = {id(d): d for d in used}
+        known |= {id(d): d for d in self.variables.meant.values() if d.name in self.asked}
         for d in used:
             for level, dim in enumerate(self._dims(d)):
                 named = [x for x in every(dim) if isinstance(x, c_ast.ID)] if dim else []

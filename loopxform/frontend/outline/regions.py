@@ -35,7 +35,8 @@ class Part:
 class Region:
     """Consecutive statements of a function: text[start:end]. A region that is `whole` is all that
     the function does; `arguments` are those of the function `name` that stands for it. Of a loop
-    that `returns`, that is the search; behind it the host runs the lines `resumed`."""
+    that `returns`, that is the search; behind it the host runs the lines `resumed`. `sizes` are
+    numbers of its owner that say how long its arrays are, and are passed besides."""
 
     name: str
     owner: Definition
@@ -46,6 +47,7 @@ class Region:
     arguments: tuple[str, ...] = ()
     returns: Returning | None = None
     resumed: tuple[str, ...] = ()
+    sizes: tuple[str, ...] = ()
 
     @property
     def wrapping(self) -> Wrapping:
