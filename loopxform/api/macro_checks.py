@@ -45,13 +45,24 @@ def configured(original: Original, events: Iterable[object], owner: Definition) 
     decisions = [e for e in events if isinstance(e, Defined | Holds | Expands)]
     own = {m.group(1) for text in original.texts for m in _DEFINE.finditer(text)}
     late = [e for e in decisions if not e.bare]
-    changed = [e for e in late if not e.names.isdisjoint(own) or test(e) is None]
-    names = sorted({n for e in changed for n in e.names})
+    changed = [e for e in late if not _texts(e).isdisjoint(own) or test(e) is None]
+    names = sorted({n for e in changed for n in _texts(e)})
+    asks = [a for e in changed for a in _asks(e)]
     return Configured(
         tuple(e for e in decisions if e.bare),
-        tuple(e for e in late if e not in changed),
+        tuple(dict.fromkeys([*(e for e in late if e not in changed), *asks])),
         tuple(original.expansions(owner, names).items()) if names else (),
     )
+
+
+def _asks(e: Decision) -> tuple[Holds, ...]:
+    return e.asks if isinstance(e, Holds) else ()
+
+
+def _texts(e: Decision) -> frozenset[str]:
+    """The macros of an answer that stand for text: `__has_builtin`, which a compiler computes where
+    it is asked, does not."""
+    return e.names - {n for a in _asks(e) for n in a.names}
 
 
 def above(parts: Iterable[Configured]) -> list[Mark]:

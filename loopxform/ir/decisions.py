@@ -28,12 +28,14 @@ class Defined:
 
 @record
 class Holds:
-    """`#if condition`, all of whose `names` are such macros."""
+    """`#if condition`, all of whose `names` are such macros; `asks` are the questions in it that
+    the compiler alone answers: `__has_builtin(x)`."""
 
     condition: str
     names: frozenset[str]
     holds: bool
     bare: bool = True
+    asks: tuple[Holds, ...] = ()
 
     def __str__(self) -> str:
         return self.condition if self.holds else f"not ({self.condition})"

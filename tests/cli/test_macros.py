@@ -77,6 +77,10 @@ TABLE: dict[str, str] = {
     "__has_attribute": value("defined __has_attribute && __has_attribute(always_inline)"),
     "__has_builtin": "#ifdef __has_builtin\n" + value("__has_builtin(__builtin_readcyclecounter)")
     + "#else\n#define SC 4\n#endif\n",
+    "__has_builtin beside the user's": "#define OWN 1\n"
+    + value("OWN && __has_builtin(__builtin_bswap32)"),
+    "the user's own": "#define __has_wide(x) ((x) > 3)\n#define WIDE 7\n"
+    + value("__has_wide(WIDE)"),
     "__COUNTER__": "enum { first = __COUNTER__, second = __COUNTER__ };\n#define SC (second + 2)\n",
     "#ifdef __COUNTER__": defined("__COUNTER__"),
     "__LINE__": "enum { line = __LINE__ };\n#define SC line\n",
@@ -181,6 +185,12 @@ def program(tmp_path: Path, cc: str, build: list[str], *files: str) -> str:
     words = [cc, *build, "-w", "-DCL_TARGET_OPENCL_VERSION=120", *files, "-o", "app", "-lOpenCL"]
     built = cc_of(tmp_path, *words)
     return cc_of(tmp_path, "./app").stdout if not built.returncode else built.stderr
+
+
+def test_a_question_beside_the_users_macros_is_asked_again(tmp_path: Path) -> None:
+    """The compiler that reads the written file may answer another thing."""
+    written = tiled("__has_builtin beside the user's", tmp_path).read_text()
+    assert "#if !(__has_builtin(__builtin_bswap32))\n#error" in written
 
 
 SOME = ["__GNUC__ version", "__OPTIMIZE__", "__FAST_MATH__", "__SIZE_TYPE__", "M_PI", "NDEBUG"]

@@ -161,6 +161,18 @@ def test_a_file_inside_of_a_conditional(tmp_path: Path) -> None:
             assert ("on the device" in assert_same(tmp_path, made, built)) == runs
 
 
+def test_what_the_compiler_computes(tmp_path: Path) -> None:
+    """No text stands for `__has_builtin`, which the file defines for compilers without it."""
+    require_opencl()
+    text = "#include <stdio.h>\n#ifndef __has_builtin\n#define __has_builtin(x) 0\n#endif\n"
+    text += "#if !defined(SLOW) && __has_builtin(__builtin_bswap32)\n#define K 2\n#else\n"
+    text += "#define K 3\n#endif\n#define SLOW 1\n"
+    text += "static void f(int n, int *x) { for (int i = 0; i < n; i++) x[i] = K; }\n"
+    text += 'int main(void) { int x[9]; f(9, x); printf("%d\\n", x[8]); return 0; }\n'
+    made = offloaded(tmp_path, text)
+    assert "on the device" in assert_same(tmp_path, made, ())
+
+
 REFUSED = {
     "the head": (
         "#ifdef A\nstatic void f(int n, double *x) {\n#else\nvoid f(int n, double *x) {\n#endif\n"

@@ -204,7 +204,8 @@ def _member(node: c_ast.StructRef, names: Names) -> tuple[Symbol, Index]:
         return found, index
     if len(found.type.derived) > len(found.member_type.derived):
         return found, index
-    if all(_is_zero_term(t) for terms in index for t in terms):
+    one_level = len(owner.type.derived) <= 1
+    if one_level and all(_is_zero_term(t) for terms in index for t in terms):
         return found, []
     help = "copy the pointer to a variable before the loop"
     raise NotModelled("LX015", f"each struct has its own array '{found.name}'", help, node)

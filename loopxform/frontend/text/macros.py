@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from pcpp.parser import Action, OutputDirective, default_lexer
@@ -68,7 +69,8 @@ def expand(
 
 
 _NAME = re.compile(r"\W")
-_HAS = re.compile(r"__has_(\w+)\s*\(\s*(?:<[^>\n]*>|\"[^\"\n]*\"|[\w:]+)\s*\)")
+_WORD = re.compile(r"[^\W\d]\w*")
+_HAS = re.compile(r"\b(__has_\w+)\s*\(\s*(?:<[^>\n]*>|\"[^\"\n]*\"|[\w:]+)\s*\)")
 _DEFINED = re.compile(r"(!?) ?defined ?\(? ?(\w+) ?\)?")
 _INCLUDED = re.compile(r"([<\"])([^>\"\n]*)")
 
@@ -228,40 +230,48 @@ class _Preprocessor(Lexical, Variadic, _Base):  # type: ignore[misc]  # pcpp has
         names.pop("defined", None)
         text = " ".join("".join(str(t.value) for t in tokens).split())
         outer, self._condition = self._condition, {}
+        asks: list[Holds] = []
         try:
-            value = super().evalexpr(self._answered(tokens))
+            value = super().evalexpr(self._answered(tokens, asks))
         finally:
             asked, self._condition = self._condition, outer
         if self._own.isdisjoint(names) and COMPUTED.isdisjoint(names):
-            self._decides(text, frozenset(names), holds=bool(value[0]))
+            known, bare = frozenset(names), self._is_bare(*names)
+            self._decides(Holds(text, known, bool(value[0]), bare, tuple(asks)))
         else:
             for name in asked.keys() - {"defined"}:
                 self._expands(name)
+            for e in asks:
+                self._record(e)
         return value
 
-    def _decides(self, text: str, names: frozenset[str], *, holds: bool) -> None:
+    def _decides(self, e: Holds) -> None:
         """Records a condition."""
-        bare = self._is_bare(*names)
-        if m := _DEFINED.fullmatch(text):
-            self._record(Defined(m.group(2), holds != bool(m.group(1)), bare))
-        elif names:
-            self._record(Holds(text, names, holds, bare))
+        if m := _DEFINED.fullmatch(e.condition):
+            self._record(Defined(m.group(2), e.holds != bool(m.group(1)), e.bare))
+        elif e.names:
+            self._record(e)
 
-    def _answered(self, tokens: list[Any]) -> list[Any]:
-        """The tokens with the compiler's answer for each `__has_include(<x.h>)` and the like."""
+    def _answered(self, tokens: list[Any], asks: list[Holds]) -> list[Any]:
+        """The tokens with the compiler's answers, put into `asks` as well, for `__has_builtin(x)`
+        and the like, where they are no macros of the user's."""
         text = "".join(str(t.value) for t in tokens)
         if "__has_" not in text:
             return tokens
-        return list(self.tokenize(_HAS.sub(self._answer, text)))
+        return list(self.tokenize(_HAS.sub(lambda m: self._answer(m, asks), text)))
 
-    def _answer(self, m: re.Match[str]) -> str:
+    def _answer(self, m: re.Match[str], asks: list[Holds]) -> str:
         call = m.group()
-        name = _INCLUDED.search(call) if m.group(1) == "include" else None
+        if m.group(1) in self._own:
+            return call
+        name = _INCLUDED.search(call) if m.group(1) == "__has_include" else None
         if name is not None:
             own = [*self.temp_path[:1], *self._quoted] if name.group(1) == '"' else []
             if any(is_file(os.path.join(d, name.group(2))) for d in (*own, *self.path)):
                 return "1"
-        return str(int(self.outside.holds(call)))
+        answer = Holds(call, frozenset(_WORD.findall(call)), self.outside.holds(call), bare=False)
+        asks.append(replace(answer, asks=(answer,)))
+        return str(int(answer.holds))
 
     def on_unknown_macro_in_defined_expr(self, tok: Any) -> bool:
         return self.outside.is_computed(str(tok.value))

@@ -99,7 +99,8 @@ class Outside:
 
     def is_bare(self, name: str) -> bool:
         """Whether it is what it is without any header."""
-        return name in self.names or name in self.bare
+        computed = name.startswith("__has_") and name not in self.known
+        return computed or name in self.names or name in self.bare
 
     def by_header(self, name: str) -> bool:
         """Whether headers define it, and mean the same everywhere."""

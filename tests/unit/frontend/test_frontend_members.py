@@ -188,6 +188,13 @@ def test_an_unknown_struct_is_refused_at_its_use() -> None:
     assert opaques(body("p->x = 1;", "struct Q *p"))[0].code == "LX015"
 
 
+@pytest.mark.parametrize("place", ["(*t)->a", "t[0]->a"])
+def test_arrays_behind_pointers_to_pointers_are_refused(place: str) -> None:
+    """What was written called them `t->a`, which is no C."""
+    (left,) = opaques(function(f"w[0] = {place}[n];", "int n, float *w, S **t"))
+    assert (left.code, left.reason) == ("LX015", "each struct has its own array 't.a'")
+
+
 @needs_compiler
 def test_members_mean_the_same() -> None:
     source = (
