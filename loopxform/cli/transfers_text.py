@@ -8,6 +8,7 @@ from loopxform.cli.users_names import UsersNames
 from loopxform.codegen.host.buffers import Buffer, Part
 from loopxform.codegen.host.temporaries import NEVER
 from loopxform.codegen.plan import Plan
+from loopxform.frontend.lower.facts import follows
 from loopxform.ir.affine import simplify
 from loopxform.ir.nodes import Bin, Const, Expr
 from loopxform.ir.printer import expr_text
@@ -51,19 +52,12 @@ def _amount(b: Buffer, part: Part) -> str:
 
 def _strongest(conditions: list[Expr]) -> list[Expr]:
     """Without `n >= 1` where `n >= 2` is asked too."""
-    least: dict[Expr, int] = {}
+    kept = list(dict.fromkeys(conditions))
     for c in conditions:
-        match c:
-            case Bin(">=", x, Const(int(value))):
-                least[x] = max(value, least.get(x, value))
-            case _:
-                pass
-    bounds = [Bin(">=", x, Const(value)) for x, value in least.items()]
-    return [c for c in conditions if c in bounds or not _is_bound(c)]
-
-
-def _is_bound(c: Expr) -> bool:
-    return isinstance(c, Bin) and c.op == ">=" and isinstance(c.right, Const)
+        others = [x for x in kept if x != c]
+        if follows(c, others):
+            kept = others
+    return kept
 
 
 def _place(b: Buffer, part: Part) -> str:

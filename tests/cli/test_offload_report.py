@@ -456,3 +456,14 @@ def test_what_keeps_iterations_in_order_is_said(body: str) -> None:
     (part,) = (p for p in lx.loads(text)["f"].offload().parts if "i" in p.loops)
     assert part.kind == "one work-item"
     assert IN_ORDER[body] in part.why
+
+
+def test_conditions_that_follow_from_others_are_not_shown(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "f.c").write_text(
+        "void f(int n, int m, int w, float *a, const float *b) {\n"
+        "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i*w + j] = b[i*w + j]; }\n"
+    )
+    assert main(["offload", str(tmp_path / "f.c"), "--dry-run", "--report"]) == 0
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith("  in        a "))
+    asked = line.partition(", where ")[2].partition(":")[0]
+    assert sorted(asked.split(" && ")) == ["m >= 1", "n >= 2", "w >= m + 1"]
