@@ -39,7 +39,7 @@ LAST: dict[int, tuple[tuple[int, ...], ...]] = {
 }
 """Sizes along the last dimensions that are tried."""
 
-ITEMS = (128, 256)
+ITEMS = (128, 256, 512)
 """Work-items that are tried."""
 
 FEW = 4

@@ -14,9 +14,9 @@ from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.magnitudes import Magnitudes
 from loopxform.codegen.opencl.quick_quotients import Quick, Reciprocal
 from loopxform.codegen.opencl.words import free_name
-from loopxform.ir.nodes import Bin, Expr, For, Var
+from loopxform.ir.nodes import Bin, Const, Expr, For, Var
 from loopxform.ir.types import FLOAT
-from loopxform.ir.visit import declared, stmt_exprs, walk, walk_expr, writes
+from loopxform.ir.visit import declared, reads, stmt_exprs, walk, walk_expr, writes
 from loopxform.transforms.latency.speculate import set_back
 
 
@@ -36,6 +36,11 @@ def without_rare_cases(
         for n in sorted(set_back(s))
     }
     return Quick(own.usual, own.odd, known.roots, known.divisors, reciprocals), back
+
+
+def is_once(s: For) -> bool:
+    """Whether it is one iteration, whose number nothing reads."""
+    return (s.lo, s.hi) == (Const(0), Const(1)) and s.var not in reads(s.body) and not s.live_out
 
 
 def _divisors(s: For, d: KernelDialect) -> Iterator[Var]:

@@ -13,7 +13,7 @@ from loopxform.codegen.opencl.dialect import KernelDialect
 from loopxform.codegen.opencl.launch import Mapping, ThreadLoop
 from loopxform.codegen.opencl.local_tile import Blocks, LocalTile
 from loopxform.codegen.opencl.record_vectors import RECORDS, record_lines
-from loopxform.codegen.opencl.speculated import without_rare_cases
+from loopxform.codegen.opencl.speculated import is_once, without_rare_cases
 from loopxform.codegen.opencl.turned_tile import NONTEMPORAL, own_tile, turned_lines
 from loopxform.codegen.opencl.vector_moves import loaded_vector, stored_vector
 from loopxform.errors import EmitError
@@ -35,15 +35,7 @@ from loopxform.ir.nodes import (
     Var,
 )
 from loopxform.ir.types import INT, Space
-from loopxform.ir.visit import (
-    map_expr,
-    map_exprs,
-    names,
-    reads,
-    substitute,
-    substitute_body,
-    writes,
-)
+from loopxform.ir.visit import map_expr, map_exprs, names, substitute, substitute_body, writes
 from loopxform.transforms.edges.bounds import conjunction
 from loopxform.transforms.latency.speculate import changed
 from loopxform.transforms.latency.store_vectors import stored
@@ -293,8 +285,7 @@ class ItemWriter(ABC):
 
     def _once(self, s: For) -> list[str]:
         """A loop; what it holds where that is one iteration (the step `gather-quotients`)."""
-        once = (s.lo, s.hi) == (Const(0), Const(1)) and s.var not in reads(s.body)
-        return self._items(s.body) if once and not s.live_out else self._item(s)
+        return self._items(s.body) if is_once(s) else self._item(s)
 
     def _dealt(self, s: For) -> For:
         """A loop over the elements of a work-item: the number of an element is that of a register,

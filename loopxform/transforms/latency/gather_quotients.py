@@ -9,7 +9,7 @@ Quotients that are not always computed, as in `y > 0 ? a / y : 0`, stay where th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -102,8 +102,9 @@ class _Gathering:
                 Assign(by, quotient.right, origin=origin),
             ]
         once = For(self._free("once"), Const(0), Const(1), Const(1), sets, origin=origin)
-        places = {n for n, _ in found}
-        new = [_using(s, values) if n in places else s for n, s in enumerate(body)]
+        new = [*body]
+        for n, e in found:
+            new[n] = _using(new[n], e, values[e])
         return (*new[:first], *before, once, *new[first:])
 
     def _free(self, wanted: str) -> str:
@@ -114,13 +115,9 @@ class _Gathering:
         return name
 
 
-def _using(s: Stmt, values: Mapping[Bin, Var]) -> Stmt:
+def _using(s: Stmt, quotient: Bin, value: Var) -> Stmt:
     assert isinstance(s, Assign)
-
-    def used(e: Expr) -> Expr:
-        return values.get(e, e) if isinstance(e, Bin) else e
-
-    return replace(s, value=map_expr(s.value, used))
+    return replace(s, value=map_expr(s.value, lambda e: value if e == quotient else e))
 
 
 def _shared(body: tuple[Stmt, ...], types: dict[str, Scalar]) -> list[tuple[int, Bin]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from conftest import Golden
 from deriving import assert_step, derived, refusal
 
 from loopxform.codegen import emit
+from loopxform.errors import TransformError
 
 TEXT = """
 void f(int n, const float a[restrict n], const float b[restrict n], float y[restrict n],
@@ -43,6 +45,11 @@ LISTINGS = {
         "gather-quotients i",
     ),
     "divisor-read": (_of("r[i] = a[i] / y[i]; s[i] = b[i] / y[i];"), "gather-quotients i"),
+    "same-text": (
+        _of("float t = a[i]; r[i] = t / d; t = 3 + d; s[i] = t / d - b[i] / d * (t / d);"),
+        "gather-quotients i",
+    ),
+    "inside": (_of("r[i] = a[i] / d / d + b[i] / d;"), "gather-quotients i"),
     "some": (
         _of("r[i] = a[i] / d; const float t = r[i] / d; s[i] = b[i] / d + t;"),
         "gather-quotients i",
@@ -69,6 +76,35 @@ def test_listing(case: str, golden: Golden) -> None:
 def test_refusal(case: str, golden: Golden) -> None:
     text, *steps = REFUSALS[case]
     golden.check(refusal(text, *steps))
+
+
+def _random_body(rng: random.Random) -> str:
+    """Statements that divide by what they change now and then."""
+    operands = ("a[i]", "b[i]", "t", "u", "d", "y[i]")
+
+    def quotient() -> str:
+        return f"{rng.choice(operands)} / {rng.choice(('d', 't', 'y[i]'))}"
+
+    def statement() -> str:
+        values = (quotient(), f"{quotient()} - {quotient()}", f"3 * ({quotient()}) / d")
+        target = rng.choice(("t", "u", "r[i]", "s[i]", "y[i]"))
+        text = f"{target} {rng.choice(('=', '=', '+='))} {rng.choice(values)};"
+        return text if rng.random() < 0.8 else f"if (u > 0) {{ {text} r[i] = {quotient()}; }}"
+
+    lines = [statement() for _ in range(rng.randint(2, 6))]
+    return " ".join(["float t = a[i], u = b[i]; r[i] = 0; s[i] = 0;", *lines])
+
+
+def test_random_bodies() -> None:
+    rng, gathered = random.Random(20), 0
+    for _ in range(40):
+        text = _of(_random_body(rng))
+        try:
+            assert_step(text, "gather-quotients i", sizes=(3,))
+            gathered += 1
+        except TransformError:
+            continue
+    assert 20 < gathered < 40
 
 
 def test_kernel(golden: Golden) -> None:
