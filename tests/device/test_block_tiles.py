@@ -19,13 +19,19 @@ CASES = {
         f" {EACH} b[i][j] = s[t[i][j > 0 ? j - 1 : 0]];"
     ),
     "copies": (
-        "short t[2 * h + 2][2 * w + 2], p[h + 1][w + 1], q[h + 1][w + 1], r[h][w];"
-        " for (int y = 0; y < 2 * h + 2; y++) for (int x = 0; x < 2 * w + 2; x++)"
-        " t[y][x] = a[y / 2 < h ? y / 2 : h - 1][x / 2 < w ? x / 2 : w - 1] * 3 + y - x;"
-        " for (int y = 0; y <= h; y++) for (int x = 0; x <= w; x++) {"
-        " p[y][x] = t[2 * y][2 * x + 1]; q[y][x] = t[2 * y + 1][2 * x]; }"
-        f" {EACH} r[i][j] = p[i + 1][j];"
-        f" {EACH} b[i][j] = p[i][j + 1] - q[i + 1][j] + (i > 0 ? r[i - 1][j] : 0) + q[i][j];"
+        "short t[2 * h][2 * w], p[h][w], q[h][w], r[h][w];"
+        " for (int y = 0; y < 2 * h; y++) for (int x = 0; x < 2 * w; x++)"
+        " t[y][x] = a[y / 2][x / 2] * 3 + y - x;"
+        f" {EACH} {{ p[i][j] = t[2 * i][2 * j + 1]; q[i][j] = t[2 * i + 1][2 * j]; }}"
+        f" {EACH} r[i][j] = p[i][j];"
+        f" {EACH} b[i][j] = p[i][j] + (i > 0 ? r[i - 1][j] : 0) - q[i][j > 0 ? j - 1 : 0];"
+    ),
+    "every-second": (
+        "int t[h][w], s[h][w];"
+        f" {EACH} t[i][j] = i % 2 && (j + 1) % 2 ? a[i / 2][j / 2] : a[(i + 1) / 2][j / 2] - j % 4;"
+        " for (unsigned i = 0; i < (unsigned)h; i++) for (unsigned j = 0; j < (unsigned)w; j++)"
+        " s[i][j] = j % 2 == 0 ? a[i][j / 2] : 1 + a[i][(j + 1) / 2];"
+        f" {EACH} b[i][j] = i % 2 == 0 ? t[i / 2][j] + s[i][j] : t[(i - 1) / 2][j] * 2;"
     ),
     "by-itself": (
         "int s[8]; for (int k = 0; k < 8; k++) s[k] = 3 * k & 7;"

@@ -1,6 +1,6 @@
 """C functions of 3 to 7 stages whose images have different scales: coordinates that are multiplied
 and divided, clamped or mirrored at borders of all kinds, or asked about; stages that write every
-second element; small tables.
+second element, or compute every second one in another way; small tables.
 """
 
 from __future__ import annotations
@@ -79,6 +79,9 @@ class Pyramid:
             place = rng.choice(("(y + 3 * x)", "table[(y + x) & 7]", *own[:1]))
             terms.append(f"table[{place.replace('table[', '(int)table[')} & 7]")
         value = " + ".join(terms)
+        if self.few.random() < 0.3:
+            rest = self.few.choice(("y % 2", "x % 2", "(x + 1) % 2", "x % 4"))
+            value = f"({rest} == 0 ? {value} : {terms[-1]} + x / 2)"
         h, w = half("h", level), half("w", level)
         if rng.random() < 0.2 and margin == 0:
             image = Image(name, max(0, level - 1), 0)

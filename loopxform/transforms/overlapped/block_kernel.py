@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import ceil, floor, prod
 
 from loopxform.ir.affine import poly, simplify
@@ -31,6 +32,7 @@ from loopxform.transforms.overlapped.block_places import (
 from loopxform.transforms.overlapped.block_regions import Region, cover, group_order
 from loopxform.transforms.overlapped.block_stages import Along, Piece
 from loopxform.transforms.overlapped.boxes import greatest, least
+from loopxform.transforms.overlapped.element_blocks import block_of, counters, divides, moved
 from loopxform.transforms.overlapped.kernel_parts import CoordinateLoops, Names
 from loopxform.transforms.overlapped.stages import Field, values_at
 
@@ -174,32 +176,52 @@ class BlockKernel(CoordinateLoops):
     def _loops(self, x: Loop) -> list[For]:
         if x.frame is None or len(x.members) == 1:
             return [self._computed(m.region, m.piece) for m in x.members]
-        return [self._together(x.frame, x.members)]
+        return [self._framed(x.frame, x.members)]
 
-    def _together(self, f: Frame, members: tuple[Member, ...]) -> For:
+    def _framed(self, f: Frame, members: tuple[Member, ...]) -> For:
         """All elements of some members in their frame."""
         counter, body, every = self.names.new("n"), list[Stmt](), f.widths(self.sizes)
         wanted = [a.var for a in members[0].piece.along]
         firsts = [self._firsts[f.number, e] for e in range(len(every))]
-        at = self._places(Var(counter), every, firsts, wanted, body)
-        for r in (m.region for m in members if m.region.field in self._schedule.private):
-            own = self._own[r.field] = Var(self.names.new(r.field.array))
-            body.append(Decl(own.name, self.types[r.field.array], origin=self.origin))
-        for m in members:
-            r, p, values, tests = m.region, m.piece, dict[str, Expr](), list[Expr]()
-            loops, ranges = {x.var: x for x in p.template.loops}, dict[str, Ends]()
-            for e, (a, here) in enumerate(zip(p.along, at)):
-                offset = a.offset if m.by_element else Const(0)
-                number, begin = (simplify(Bin("-", x, offset)) for x in (here, firsts[e]))
-                first, last = self._iterations(r, e, a, loops[a.var])
-                tests += self._between(number, (first, last), begin, every[e])
-                values[a.var] = of_type(number, loops[a.var].type, self.coordinate)
-                ranges[here.name] = first, last
-                if offset != Const(0):
-                    ranges[here.name] = Bin("+", first, offset), Bin("+", last, offset)
-            body += self._guarded(r, p, values, tests, ranges, body)
-        total = Const(prod(every))
+        begins = [[_apart(x, _offset(m, e)) for e, x in enumerate(firsts)] for m in members]
+        block = self._block([m.piece for m in members], begins, every)
+        strips = [-(-n // b) for n, b in zip(every, block)]
+        at = self._places(Var(counter), strips, firsts, wanted, body, block)
+        for steps in product(*map(range, block)):
+            for r in (m.region for m in members if m.region.field in self._schedule.private):
+                own = self._own[r.field] = Var(self.names.new(r.field.array))
+                body.append(Decl(own.name, self.types[r.field.array], origin=self.origin))
+            for m, begin in zip(members, begins):
+                r, p, values, tests = m.region, m.piece, dict[str, Expr](), list[Expr]()
+                loops, ranges = {x.var: x for x in p.template.loops}, dict[str, Ends]()
+                for e, (a, here) in enumerate(zip(p.along, at)):
+                    offset = _offset(m, e)
+                    number, ends = _apart(here, offset), self._iterations(r, e, a, loops[a.var])
+                    tests += self._between(number, ends, begin[e], strips[e], block[e], steps[e])
+                    values[a.var] = of_type(number, loops[a.var].type, self.coordinate)
+                    behind = _apart(offset, Const(steps[e]))
+                    ranges[here.name] = _together(ends[0], behind), _together(ends[1], behind)
+                there = moved(p, steps, block, self.types)
+                body += self._guarded(r, there, values, tests, ranges, body)
+        total = Const(prod(strips))
         return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
+
+    def _block(
+        self, pieces: Sequence[Piece], begins: Sequence[Sequence[Expr]], every: Sequence[int]
+    ) -> tuple[int, ...]:
+        """How many elements along each dimension a work-item computes together. Counters that
+        pieces divide are multiples of that number, which a group asks once."""
+        if self._interior is None:
+            return (1,) * len(every)
+        out = list[int]()
+        for e, n in enumerate(block_of(pieces, len(every))):
+            asked = list[Bin]()
+            for p, begin in zip(pieces, begins):
+                if n > 1 and divides(p, counters(p)[e], n):
+                    asked.append(Bin("<=", Const(0), begin[e]))
+                    asked.append(Bin("==", Bin("%", begin[e], Const(n)), Const(0)))
+            out.append(n if all(map(self._all, asked)) else 1)
+        return tuple(out)
 
     def _computed(self, r: Region, p: Piece) -> For:
         """All elements of a piece in the box of its field."""
@@ -209,28 +231,40 @@ class BlockKernel(CoordinateLoops):
         every = counts(p, self.widths[r.field])
         ends = [self._iterations(r, e, a, loops[a.var]) for e, a in along]
         wanted = [a.var for _, a in along]
-        at = self._places(Var(counter), every, [first for first, _ in ends], wanted, body)
-        tests = list[Expr]()
-        for x, (first, last), n in zip(at, ends, every):
-            tests += self._between(x, (None, last), first, n)
+        firsts = [first for first, _ in ends]
+        block = self._block([p], [firsts], every)
+        strips = [-(-n // b) for n, b in zip(every, block)]
+        at = self._places(Var(counter), strips, firsts, wanted, body, block)
         values = {v: of_type(x, loops[v].type, self.coordinate) for v, x in zip(wanted, at)}
-        ranges = {x.name: pair for x, pair in zip(at, ends)}
-        body += self._guarded(r, p, values, tests, ranges, [])
-        total = Const(prod(every))
+        for steps in product(*map(range, block)):
+            tests, ranges = list[Expr](), dict[str, Ends]()
+            for x, (first, last), *count in zip(at, ends, strips, block, steps):
+                tests += self._between(x, (None, last), first, *count)
+                ranges[x.name] = _apart(first, Const(count[-1])), _apart(last, Const(count[-1]))
+            body += self._guarded(r, moved(p, steps, block, self.types), values, tests, ranges, [])
+        total = Const(prod(strips))
         return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
 
     def _between(
-        self, x: Expr, ends: tuple[Expr | None, Expr], first: Expr, count: int
+        self,
+        x: Expr,
+        ends: tuple[Expr | None, Expr],
+        first: Expr,
+        count: int,
+        block: int,
+        step: int,
     ) -> list[Expr]:
-        """That a number lies between ends, one of so many from `first` on; nothing where all of
-        them do."""
+        """That the number `step` behind `x` lies between ends, where `x` begins one of so many
+        blocks from `first` on; nothing where all of them do."""
         least, most = ends
-        behind = simplify(Bin("+", first, Const(count - 1)))
+        here, begin = (_together(e, Const(step)) for e in (x, first))
+        whole, own = (Const(n) for n in (count * block - 1, (count - 1) * block))
         tests = list[Expr]()
-        if least is not None and not self._all(Bin("<=", least, first)):
-            tests.append(Bin("<=", least, x))
-        if not self._all(Bin("<=", behind, most)):
-            tests.append(Bin("<=", x, most))
+        if least is not None and not any(self._all(Bin("<=", least, e)) for e in (first, begin)):
+            tests.append(Bin("<=", least, here))
+        last = (_together(first, whole), _together(begin, own))
+        if not any(self._all(Bin("<=", e, most)) for e in dict.fromkeys(last)):
+            tests.append(Bin("<=", here, most))
         return tests
 
     def _all(self, test: Bin) -> bool:
@@ -262,8 +296,10 @@ class BlockKernel(CoordinateLoops):
         firsts: Sequence[Expr],
         wanted: Sequence[str],
         body: list[Stmt],
+        block: Sequence[int],
     ) -> list[Var]:
-        """The coordinates of an element by its number in a box, which are set in `body`."""
+        """The coordinates of the first element of a block by its number in a box, which are set in
+        `body`."""
         out = list[Var]()
         for n, (first, name) in enumerate(zip(firsts, wanted)):
             inner = prod(every[n + 1 :])
@@ -273,6 +309,7 @@ class BlockKernel(CoordinateLoops):
                 body.append(self._assign(out[-1], first))
                 continue
             step = rest if inner == 1 else Bin("/", rest, Const(inner))
+            step = Bin("*", Const(block[n]), step) if block[n] > 1 else step
             rest = Bin("%", rest, Const(inner)) if inner > 1 else Const(0)
             body.append(self._assign(out[-1], Bin("+", first, step)))
         return out
@@ -355,3 +392,16 @@ class BlockKernel(CoordinateLoops):
         """Where the tile of a field begins."""
         frame = self._schedule.frames.get(f)
         return Var(self._ends[f, e][0]) if frame is None else self._firsts[frame.number, e]
+
+
+def _offset(m: Member, e: int) -> Expr:
+    """What is between a coordinate of the frame of a member and its counter."""
+    return m.piece.along[e].offset if m.by_element else Const(0)
+
+
+def _apart(a: Expr, b: Expr) -> Expr:
+    return a if b == Const(0) else simplify(Bin("-", a, b))
+
+
+def _together(a: Expr, b: Expr) -> Expr:
+    return a if b == Const(0) else simplify(Bin("+", a, b))

@@ -34,7 +34,8 @@ DEEPEST = 8
 
 @record
 class Line:
-    """Whatever clamps it, an expression lies within `factor*p + [low, high]`, and never falls."""
+    """Whatever clamps it, an expression of a coordinate p, which is not negative, lies within
+    `factor*p + [low, high]`, and never falls."""
 
     factor: Fraction
     low: Fraction
@@ -76,6 +77,7 @@ def _divided(inner: Line | None, n: int, up: int) -> Line | None:
     """C rounds towards 0: up to n - 1 less than what is divided, or more where that is negative."""
     if inner is None:
         return None
+    up = up if inner.low < 0 else 0
     return Line(inner.factor / n, (inner.low - (n - 1)) / n, (inner.high + up) / n)
 
 

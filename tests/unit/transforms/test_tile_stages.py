@@ -90,7 +90,16 @@ def copies(type: str) -> str:
     return image(COPIES, arguments=COPIED.format(type), own=KEPT.format(type))
 
 
+PAIRS = (
+    "for (int y = 0; y < h; y++) for (int x = 0; x < 2 * w; x++)"
+    " t[y][x] = x % 2 == 0 ? 3 * a[y][x / 2] : a[y][x / 2] + a[y][x / 2 + 1];"
+    "for (int i = 0; i < h; i++) for (int j = 0; j < 2 * w; j++)"
+    " b[i][j] = i % 2 == 0 ? t[i][j] : t[i][j] + t[i < h - 1 ? i + 1 : h - 1][j];"
+)
+WIDE = "int h, int w, const float a[h][w + 1], float b[h][2 * w]"
+
 LISTINGS = {
+    "pairs": (image(PAIRS, arguments=WIDE, own="float t[h][2 * w];"), "tile-stages y,i 4,8 16"),
     "copies": (copies("short"), "tile-stages y,k,m,i 4,8 16"),
     "copies-for-other-banks": (copies("float"), "tile-stages y,k,m,i 4,8 16"),
     "mirrored": (image(BORDERED, MIRRORED, own="float t[h + 2][w + 2];"), "tile-stages y,i 4,8 16"),
