@@ -206,7 +206,7 @@ CODES: dict[str, str] = {
     "LX272": "No quotients of floats by one divisor that can be computed together "
     "(`gather-quotients`).",
     "LX269": "No array that can be computed once more in front of a later nest (`recompute`).",
-    "LX275": "No quotient or function in double of floats that only ends in floats (`narrow-functions`).",
+    "LX275": "No function of floats in double that only ends in floats (`narrow-functions`).",
     "LX274": "No branches that may run in loops of their own (`distribute-branches`).",
     "LX270": "No nests that may run in another order (`reorder-nests`).",
     "LX262": "No sum of products of floats that can be multiplied as bfloat16 (`split-floats`).",

@@ -89,7 +89,15 @@ def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
 
 def map_expr(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Rebuilds `e` bottom-up, replacing every node by `f(node)`; shares what did not change."""
-    return f(map_children(e, lambda x: map_expr(x, f)))
+    chain: list[Bin] = []
+    while isinstance(e, Bin):  # long sums are left-deep
+        chain.append(e)
+        e = e.left
+    out = f(map_children(e, lambda x: map_expr(x, f)))
+    for x in reversed(chain):
+        right = map_expr(x.right, f)
+        out = f(x if out is x.left and right is x.right else replace(x, left=out, right=right))
+    return out
 
 
 def walk_expr(e: Expr) -> Iterator[Expr]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from math import hypot, pow, prod
+from math import hypot, pow, prod, sqrt
 
 from loopxform.ir.nodes import Bin, Call, Const, Expr, Load
 from loopxform.ir.types import FLOAT, Scalar
@@ -38,6 +38,20 @@ ITEMS: dict[int, tuple[tuple[int, ...], ...]] = {
     3: ((8, 32), (16, 32), (32, 32), (8, 64), (16, 64)),
 }
 """Work-items that are tried, by the dimensions of tiles."""
+
+ITEMS_IN_STEP: dict[int, tuple[tuple[int, ...], ...]] = {2: ((128,),), 3: ((16, 32), (32, 32))}
+"""Work-items that are tried where they wait for each other after each stage: with few of them, many
+groups hide that; the large ones of planes have less of their neighbours to compute."""
+
+ELEMENTS_IN_STEP = (2,)
+"""Elements of these: 5 points of a plane on an H200 take 1.2 times as long with 4."""
+
+LAST_IN_STEP = 0.25
+"""`LAST_WAVE` of these: star2d1r of AN5D took 0.92 of the time with 64 rows in place of 128."""
+
+IN_STEP = 0.85
+"""What is left of the time that is counted where work-items wait after each stage: an H200 took
+0.64 to 1.0 of it for 11 kernels."""
 
 FEWER_ITEMS = {2: ((64,),)}
 """And for stages of a pipeline, of which a row has fewer operations."""
@@ -83,8 +97,19 @@ PLANES = 2
 CACHED_READ = 8.5
 """Multiply-adds in the time of an element that is read through caches, address included."""
 
+FAR_PLANE = 8.5
+"""The same for each plane of a space that is read beside an element's own: star3d2r, star3d3r and
+star3d4r of AN5D took 1.5 times as long as without it."""
+
 UNIT_ITEMS = 2048
 """Work-items of a unit at most."""
+
+FEW_ITEMS = 384
+"""Work-items of a unit below which instructions wait for one another, the longer the fewer there
+are: gradient2d of AN5D with 256 of them took 1.5 times as long as with 640 on an H200."""
+
+FEW_IN_STEP = 640
+"""Work-items of a unit in step below which nothing hides that they wait, by the same root."""
 
 AT_BARRIERS = 0.8
 """How much of the time of a row a group waits for its last work-item: with n groups on a unit, an
@@ -108,7 +133,6 @@ FAR_APART = 1.07
 
 BESIDES = 32
 """Registers for addresses, coordinates and bounds."""
-
 
 CERTAIN = 0.85
 """Of the registers of a work-item, those that can be counted on."""
@@ -163,8 +187,10 @@ class Resident:
     waves: float
 
 
-def tiles(rank: int) -> Iterator[Tile]:
+def tiles(rank: int, *, in_step: bool = False) -> Iterator[Tile]:
     """Those that are tried, by the dimensions of a tile."""
+    if in_step:
+        return _product(ROWS, ITEMS_IN_STEP.get(rank, ()), ELEMENTS_IN_STEP)
     return _product(ROWS, ITEMS.get(rank, ()))
 
 
@@ -174,9 +200,13 @@ def pipeline_tiles(rank: int, *, fewer_rows: bool) -> Iterator[Tile]:
     return _product(rows, (*FEWER_ITEMS.get(rank, ()), *ITEMS.get(rank, ())))
 
 
-def _product(rows: Iterable[int], items: Iterable[tuple[int, ...]]) -> Iterator[Tile]:
-    for n, every, elements in product(rows, items, ELEMENTS_OF_ITEM):
-        yield Tile(n, every, elements)
+def _product(
+    rows: Iterable[int],
+    items: Iterable[tuple[int, ...]],
+    elements: Iterable[int] = ELEMENTS_OF_ITEM,
+) -> Iterator[Tile]:
+    for n, every, several in product(rows, items, elements):
+        yield Tile(n, every, several)
 
 
 class StreamModel:
@@ -209,7 +239,11 @@ class StreamModel:
         if x is None:
             return None
         row, moved = hypot(x.row, x.wait * x.strided), self._bytes(x.overlap)
-        time = max(row * x.overlap, self._transfer(moved)) * (1 + LAST_WAVE / x.waves)
+        few, last = FEW_ITEMS, LAST_WAVE
+        if self.flow.in_step:
+            row, few, last = row * IN_STEP, FEW_IN_STEP, LAST_IN_STEP
+        row *= max(1, sqrt(few / (x.groups * prod(tile.items))))
+        time = max(row * x.overlap, self._transfer(moved)) * (1 + last / x.waves)
         return Predicted(time, moved, x.overlap * self._stages, self._stages)
 
     def in_pipeline(self, tile: Tile, elements: float) -> Predicted | None:
@@ -253,7 +287,7 @@ class StreamModel:
             return None
         words, local = self._registers(flow, tile.elements), self._local(flow, shape)
         most = min(self.limits.registers, costs.unit_registers // items)
-        if words > most * CERTAIN or local > self.limits.local_bytes:
+        if words > most * (1 if flow.in_step else CERTAIN) or local > self.limits.local_bytes:
             return None
         groups = min(costs.unit_registers // (words * items), max(1, UNIT_ITEMS // items))
         strided = (1 + STRIDED * (tile.elements - 1)) if flow.rank == 2 else 1.0
@@ -289,6 +323,8 @@ class StreamModel:
                 / FLOAT.bytes
             )
             work = max(self.arithmetic[id(s.template)] for s in v.pieces)
+            far = {r.away[self.flow.batch] for s in v.pieces for r in s.reads} - {0}
+            reads += FAR_PLANE * len(far) if self.flow.rank > 2 else 0
             slow = self._transfer(moved) / costs.stencil_bandwidth
             total += Predicted(max(slow, work + reads), moved, 1.0, 1.0)
         return total
@@ -339,10 +375,20 @@ def arithmetic(t: Template, types: dict[str, Scalar], limits: Limits) -> float:
                 words = type_of(x, types).bytes / FLOAT.bytes
                 total += words * (costs.function / 2 if isinstance(x, Call) else FUSED)
                 if isinstance(x, Bin) and x.op == "/":
-                    total += words * (
-                        0.5 if isinstance(x.right, Const) else costs.native_quotient / 2
-                    )
+                    total += words * _quotient(x, costs.native_quotient / 2)
     return total
+
+
+def _quotient(x: Bin, otherwise: float) -> float:
+    """Of a quotient, what the product does not take; the root that it divides by is a reciprocal
+    one."""
+    match x.right:
+        case Const():
+            return 0.5
+        case Call("sqrtf"):
+            return 0.0
+        case _:
+            return otherwise
 
 
 def _computed(e: Expr) -> Iterator[Expr]:

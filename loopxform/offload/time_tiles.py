@@ -21,7 +21,7 @@ from loopxform.ir.visit import LoopSite, enclosing, loops, names, perfect_nest, 
 from loopxform.ir.whiles import is_while
 from loopxform.model.streams import Tile
 from loopxform.model.time_boxes import BoxTile, boxes
-from loopxform.model.time_tiles import numbers_of_steps, shapes
+from loopxform.model.time_tiles import as_pays, numbers_of_steps, shapes
 from loopxform.offload.program_state import Part, Program
 from loopxform.recipes.deriving import Work
 from loopxform.schedule.offload_options import TIME_TILE, TileChoice
@@ -83,7 +83,8 @@ def _passes(program: Program, site: LoopSite, limits: Limits, asked: tuple[int, 
     free = program.allowing(program.options, loop).reassociate
     tiles: list[Tile | BoxTile]
     if asked:
-        tiles = [*asked_boxes(w.fn, site, asked)] or [*asked_tiles(asked)]
+        given = [as_pays(w.fn, site, limits, t, reassociate=free) for t in asked_tiles(asked)]
+        tiles = [*asked_boxes(w.fn, site, asked)] or [*given]
     else:
         tiles = [*shapes(w.fn, site, limits, reassociate=free)] or [*boxes(w.fn, site, limits)]
     for tile in tiles:
@@ -144,11 +145,8 @@ def asked_tiles(asked: tuple[int, ...]) -> list[Tile]:
     """What numbers may mean: with the elements of a work-item in front of the work-items, or
     without."""
     steps, rows, *items = asked
-    import os
-
-    E = os.environ.get("LX_STEP") == "1"
-    plain = [Tile(rows, tuple(items), 1, steps, E)]
-    return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps, E)]
+    plain = [Tile(rows, tuple(items), 1, steps)]
+    return plain if len(items) < 2 else [*plain, Tile(rows, tuple(items[1:]), items[0], steps)]
 
 
 def asked_boxes(fn: Function, site: LoopSite, asked: tuple[int, ...]) -> list[BoxTile]:

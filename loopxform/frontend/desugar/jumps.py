@@ -34,13 +34,14 @@ class Jump:
 
     def held(self, node: c_ast.Node | None) -> bool:
         """Whether such a jump is anywhere in `node`."""
-        if node is None:
-            return False
-        if self.is_jump(node):
-            return True
-        if isinstance(node, self.hidden_by):
-            return False
-        return any(self.held(n) for n in below(node))
+        waiting = [] if node is None else [node]
+        while waiting:
+            n = waiting.pop()
+            if self.is_jump(n):
+                return True
+            if not isinstance(n, self.hidden_by):
+                waiting += below(n)
+        return False
 
 
 class Stuck(Exception):

@@ -12,6 +12,7 @@ from loopxform.frontend.lower.counters import counts
 from loopxform.frontend.lower.expressions import Expressions
 from loopxform.frontend.lower.fold import fold
 from loopxform.frontend.lower.initialisers import elements
+from loopxform.frontend.lower.long_chains import in_parts
 from loopxform.frontend.lower.opaque_effects import given, spared
 from loopxform.frontend.lower.pointers import bound, unknown_target
 from loopxform.frontend.lower.refusal import NotModelled
@@ -102,11 +103,14 @@ class SimpleStatements:
             if pointer is not None and pointer.target and self._is_bound(pointer, node.rvalue):
                 return []
         target = self._target(node.lvalue)
-        value = as_compared(self.x.lower(node.rvalue), self.x.types)
+        written = target.name if isinstance(target, Var) else target.array
+        whole = self.x.value(node.rvalue)
+        before, whole = in_parts(whole, written, self.x.types, origin)
+        value = as_compared(whole, self.x.types)
         op = node.op[:-1]
         if not op and (step := _step(target, value)) and self.x.type_of(target).is_integer:
             op, value = step
-        return [Assign(target, value, op, origin=origin)]
+        return [*before, Assign(target, value, op, origin=origin)]
 
     def _chain(self, outer: c_ast.Assignment, inner: c_ast.Assignment) -> list[Stmt]:
         """`a = b = e` is `b = e; a = b`."""

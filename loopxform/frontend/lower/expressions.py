@@ -37,6 +37,9 @@ from loopxform.ir.typing import is_half, type_of
 
 MAX_DEPTH = 150
 
+MAX_TERMS = 4096
+"""Of a value, which is computed in parts (`long_chains`)."""
+
 _INLINE = "write out what it computes, or move the call out of the loops"
 
 
@@ -76,6 +79,7 @@ class Expressions:
         self.around: Context = ()
         """What the loops around say of their counters."""
         self._depth = 0
+        self._most = MAX_DEPTH
 
     def type_of(self, e: Expr) -> Scalar:
         return type_of(e, self.types)
@@ -90,6 +94,14 @@ class Expressions:
             return self._lower(node)
         finally:
             self._depth -= 1
+
+    def value(self, node: c_ast.Node) -> Expr:
+        """The value of an expression that may be a sum of very many terms."""
+        self._most = MAX_TERMS
+        try:
+            return self.lower(node)
+        finally:
+            self._most = MAX_DEPTH
 
     def _lower(self, node: c_ast.Node) -> Expr:
         given = self.table.test(node)
@@ -227,7 +239,8 @@ class Expressions:
         while isinstance(left, c_ast.BinaryOp) and (left is node or not self.table.test(left)):
             chain.append(left)
             left = left.left
-        if len(chain) + self._depth > MAX_DEPTH:
+        most = self._most if self._depth == 1 else MAX_DEPTH
+        if len(chain) + self._depth > most:
             help = "split the expression into several statements"
             raise NotModelled("LX010", "the expression has too many operands", help, node)
         out = self._operand(left)

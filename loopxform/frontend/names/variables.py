@@ -166,8 +166,19 @@ class Variables:
                 self._visit(node.name, scope)
             case c_ast.Compound() | c_ast.For() | c_ast.While() | c_ast.DoWhile() | c_ast.If():
                 self._all(below(node), dict(scope))
+            case c_ast.BinaryOp():
+                self._all(_operands(node), scope)
             case _:
                 self._all(below(node), scope)
+
+
+def _operands(node: c_ast.Node) -> list[c_ast.Node]:
+    """Those of a chain of operators, from left to right: it may be long."""
+    found: list[c_ast.Node] = []
+    while isinstance(node, c_ast.BinaryOp):
+        found.append(node.right)
+        node = node.left
+    return [node, *reversed(found)]
 
 
 def _defined(body: c_ast.Node) -> Iterator[str]:

@@ -143,10 +143,10 @@ class StreamedKernel(KeptElements):
             last = shifted(first, self._iterations - up)
         body: list[Stmt] = []
         self._whole = whole
-        for self._phase in range(self._rows_ahead if whole else 1):
+        step = self._rows_ahead if whole else 1
+        for self._phase in range(step):
             body += map(self._items, self._iteration(whole=whole))
         self._phase, self._whole = 0, False
-        step = self._rows_ahead if whole else 1
         return self._loop(self._row, shifted(first, -up), last, step, tuple(body))
 
     @property

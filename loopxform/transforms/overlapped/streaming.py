@@ -157,7 +157,7 @@ def stream(
         for (_, _, early), (source, away) in v.sources.items():
             _needed(v, source, away, early, own, in_step=in_step)
         if v.under is not None:
-            _needed(v, v.under, (0,) * rank, 0, own)
+            _needed(v, v.under, (0,) * rank, 0, own, in_step=in_step)
     return Stream(versions, last, batch, elements, in_step)
 
 

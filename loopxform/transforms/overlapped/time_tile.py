@@ -59,7 +59,8 @@ class TimeTile(Step):
 
     verb: ClassVar[str] = "time-tile"
     usage: ClassVar[str] = (
-        "time-tile LOOP STEPS[,STEPS] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]] [reassociate] [in-step]"
+        "time-tile LOOP STEPS[,STEPS] ROWS ITEMS[,ITEMS] [ELEMENTS [GROUPS]] [reassociate] "
+        "[in-step]"
     )
     flags: ClassVar[Mapping[str, str]] = {"reassociate": "reassociate", "in-step": "in_step"}
 

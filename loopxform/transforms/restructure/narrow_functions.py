@@ -18,7 +18,6 @@ from typing import ClassVar
 
 from loopxform.errors import Obstacle
 from loopxform.ir.accuracy import ULPS
-from loopxform.ir.functions import parameters
 from loopxform.ir.nodes import Assign, Bin, Call, Cast, Const, Expr, Function, Select, Stmt, Un
 from loopxform.ir.types import DOUBLE, FLOAT, Scalar
 from loopxform.ir.typing import symbols, type_of
@@ -51,9 +50,7 @@ class NarrowFunctions(Step):
             return (site,)
         if _narrowed(site.loop.body, symbols(fn)) != site.loop.body:
             return unmapped(site, "narrow functions")
-        text = (
-            f"the loop over '{site.loop.var}' computes no function of floats in double for a float"
-        )
+        text = f"the loop over '{site.loop.var}' has no function of floats in double for a float"
         remedy = "name a loop that stores such as 1 / sqrt(x) in a float"
         return (Obstacle("LX275", text, site.loop.origin.loc, remedy=remedy),)
 

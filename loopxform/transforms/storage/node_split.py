@@ -10,8 +10,9 @@ Compilers for Modern Architectures", section 5.8.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from loopxform.analysis.deps import dependences
@@ -20,6 +21,8 @@ from loopxform.errors import Obstacle
 from loopxform.ir.names import fresh
 from loopxform.ir.nodes import (
     Assign,
+    Bin,
+    Const,
     Decl,
     Expr,
     For,
@@ -29,12 +32,15 @@ from loopxform.ir.nodes import (
     Param,
     Stmt,
 )
+from loopxform.ir.types import DOUBLE, Scalar
+from loopxform.ir.typing import symbols, type_of
 from loopxform.ir.visit import (
     LoopSite,
     declared,
     loads,
     loops_around,
     map_body,
+    map_children,
     map_expr,
     map_stmt_exprs,
     names,
@@ -136,7 +142,11 @@ class NodeSplit(Step):
         other = fresh(fn, self.array)
         param = _param(fn, self.array)
         assert param is not None
-        alone = _reading(site.loop, self.array, lambda e: e if e.index == index else _of(e, other))
+        few = site.loop
+        if param.type.is_float:
+            fewer = partial(_fewer, self.array, index, symbols(fn))
+            few = replace(few, body=map_body(few.body, fewer))
+        alone = _reading(few, self.array, lambda e: e if e.index == index else _of(e, other))
         body = replace(alone, body=map_body(alone.body, _stored))
         apart = replace(fn, params=(*fn.params, replace(param, name=other)))
         rows = dependences(replace_at(apart, site.path, (body,)), site.path, counters=True)
@@ -197,6 +207,21 @@ def _reading(loop: For, array: str, change: Callable[[Load], Load]) -> For:
         return (made,)
 
     return replace(loop, body=map_body(loop.body, each))
+
+
+def _fewer(array: str, index: Index, types: Mapping[str, Scalar], s: Stmt) -> tuple[Stmt, ...]:
+    """A statement without the operands of its value that are other elements of an array: nothing
+    says where a floating-point number leads, or whether a condition on it holds."""
+
+    def kept(e: Expr) -> Expr:
+        if isinstance(e, Bin) and e.op in ("+", "-", "*", "/"):
+            return map_children(e, kept)
+        other = isinstance(e, Load) and e.array == array and e.index != index
+        return Const(1.5, DOUBLE) if other else e
+
+    if not isinstance(s, Assign) or not type_of(s.target, dict(types)).is_float:
+        return (s,)
+    return (replace(s, value=kept(s.value)),)
 
 
 def _stored(s: Stmt) -> tuple[Stmt, ...]:

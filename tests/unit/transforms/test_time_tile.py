@@ -66,6 +66,7 @@ LISTINGS = {
     "planes": (PLANES, "time-tile t 2 4 8 1 4"),
     "elements": (JACOBI, "time-tile t 1 4 8 3"),
     "left-over": (PLANES, "time-tile t 4,2 4 24"),
+    "in-step": (JACOBI, "time-tile t 2 4 16 2 in-step"),
     "space": (
         steps(f"{CUBE} B[i][j][k] = A[i - 1][j][k + 1]; {CUBE} A[i][j][k] = B[i][j][k];", SPACE),
         "time-tile t 1 4 4,8",
@@ -147,6 +148,10 @@ REORDERED = {
         "time-tile t 2 5 24 2 reassociate",
     ),
     "planes": (PLANES, "time-tile t 4,2 4 16 reassociate"),
+    "box-in-step": (
+        steps(f"{J} B[i][j] = A[i][j] - 2 * ({BOX}); {BACK}"),
+        "time-tile t 1 6 16 2 reassociate in-step",
+    ),
 }
 TILE = "time-tile t 2 8 16"
 REFUSED = {
