@@ -33,7 +33,7 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 H100 = PROFILES["h100"]
 TILES = {
     "16x16 8x8": 8, "8x16 8x8": 16, "8x16 12x6": 8, "8x16 6x6": 16, "8x16 10x4": 16, "8x16 8x4": 16,
-    "8x16 4x4": 16, "4x16 4x2": 32, "4x16 2x2": 32, "4x32 16x4 single columns": 8,
+    "8x16 6x4": 16, "8x16 4x4": 16, "4x16 4x2": 32, "4x16 2x2": 32, "4x32 16x4 single columns": 8,
     "8x16 8x4 single columns": 16, "8x16 4x4 single columns": 16,
 }  # fmt: skip
 """Work-items and their elements, and the iterations of a tile (`Tk`); those of single columns are

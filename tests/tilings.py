@@ -10,7 +10,7 @@ from loopxform.targets.target import Limits
 
 ROOM = Limits("any", 1 << 30, 1 << 40, 1 << 30, 1, item_sizes=(1 << 30, 1 << 30, 1 << 30))
 
-__all__ = ["ROOM", "Options", "Recipe", "Tiled", "Tiles", "tile"]
+__all__ = ["ROOM", "Options", "Recipe", "Tiled", "Tiles", "tile", "with_limits"]
 
 
 def tile(

@@ -229,7 +229,9 @@ def _annotation(s: For) -> str:
         back += f", {s.stores} stored at once" if s.stores else ""
         back += f", by products of tiles of {s.tensor}" if s.tensor else ""
         back += ", again where a quotient is rare" if s.speculated else ""
-        return f"  ! sequential - unrolled{', read ahead' if s.preloaded else ''}{back}"
+        ahead = f" by {s.preloaded} iterations" if s.preloaded > 1 else ""
+        read = f", read ahead{ahead}" if s.preloaded else ""
+        return f"  ! sequential - unrolled{read}{back}"
     if s.simd:
         return f"  ! sequential - in vectors of {s.simd}"
     if s.turned:

@@ -22,8 +22,9 @@ class For(Node):
     number the elements of the arrays `narrow` (the step `index32`). With 2 `stages`, the tiles
     that the body begins by copying are fetched an iteration ahead (the step `pipeline`); with more,
     more of them ahead, which are `asynchronous` copies (the step `async`). What work-items copy
-    from tiles is read ahead in a `preloaded` loop (the step `register-pipeline`), and tiles are
-    stored and fetched between the iterations of an `interleaved` one. With `serpentine`
+    from tiles is read so many iterations ahead in a `preloaded` loop (the step
+    `register-pipeline`), and tiles are stored and fetched between the iterations of an
+    `interleaved` one. With `serpentine`
     rows, the loop and the one in it are walked in bands of so many iterations, there and back (the
     step of that name). The loop over the elements that a work-item of the loop over `dealt` has
     runs over those that the step `block-cyclic` gives it. With `stores`, so many iterations store
@@ -58,7 +59,7 @@ class For(Node):
     narrow: tuple[str, ...] = ()
     stages: int = 1
     asynchronous: bool = False
-    preloaded: bool = False
+    preloaded: int = 0
     interleaved: bool = False
     serpentine: int = 0
     dealt: str = ""

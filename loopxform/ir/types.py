@@ -124,19 +124,21 @@ class Space(Enum):
 class Level:
     """The hardware level a parallel loop is mapped to; dimension 0 is x (the fastest). `lanes` of
     its iterations are neighbours in a rectangle of work-items that run in lockstep (step
-    `warp-tile`); 0: as many as there are. Groups are walked in `bands` of so many rows (step
-    `swizzle-groups`), 0: row by row. Work-items that keep several elements get `cyclic` neighbours
-    at a time (step `block-cyclic`), 0: all of them."""
+    `warp-tile`), `paired` ones in two rows by turns; 0: as many as there are. Groups are walked in
+    `bands` of so many rows (step `swizzle-groups`), 0: row by row. Work-items that keep several
+    elements get `cyclic` neighbours at a time (step `block-cyclic`), 0: all of them."""
 
     kind: Literal["grid", "group"]
     dimension: int
     lanes: int = field(default=0, compare=False)
+    paired: bool = field(default=False, compare=False)
     bands: int = field(default=0, compare=False)
     cyclic: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         what = "group" if self.kind == "grid" else "thread"
         lanes = f", {self.lanes} lanes" if self.lanes else ""
+        lanes += " in pairs" if self.paired else ""
         bands = f", in bands of {self.bands}" if self.bands else ""
         cyclic = f", {self.cyclic} elements at a time" if self.cyclic else ""
         return f"{what} {'xyz'[self.dimension]}{lanes}{bands}{cyclic}"

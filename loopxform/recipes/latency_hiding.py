@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import gcd
+from math import ceil, gcd
 
 from loopxform.ir.affine import value_of
 from loopxform.ir.nodes import Assign, Copy, For, Load, Stmt
@@ -25,6 +25,7 @@ from loopxform.transforms import (
     Tensorise,
     WarpTile,
 )
+from loopxform.transforms.latency.register_pipeline import MOST_AHEAD
 from loopxform.transforms.latency.vectors import Found, copies, widest
 from loopxform.transforms.mapping.tile_product import TileProduct, tile_product
 
@@ -111,14 +112,14 @@ def in_registers(
     )
 
 
-def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
+def faster(w: Work, group: str, dims: list[Loops], options: Options, limits: Limits) -> None:
     """With several `options.stages` tiles are fetched ahead, with more than two, or
     `options.async_copies`, past the registers; with `options.register_pipeline` they are read ahead
-    too; registers are walked there and back in `options.serpentine` rows, groups in
-    `options.swizzle_groups`; work-items stand in rectangles of `options.warp_tile` and get their
-    elements `options.block_cyclic` at a time, those of a vector where nothing is asked, of a row
-    one at a time with `options.single_columns`. With `options.tensor_units`, these compute what is
-    a product of tiles."""
+    too, as many iterations as a read takes; registers are walked there and back in
+    `options.serpentine` rows, groups in `options.swizzle_groups`; work-items stand in rectangles of
+    `options.warp_tile` and get their elements `options.block_cyclic` at a time, those of a vector
+    where nothing is asked, of a row one at a time with `options.single_columns`. With
+    `options.tensor_units`, these compute what is a product of tiles."""
     width = options.vector or 1
     nest = resolve(w.fn, group)[0].path
     buffers = options.stages or 1
@@ -129,8 +130,9 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
             w.attempt(Pipeline(w.ref(path), number, "async" if late else ""))
     if options.register_pipeline:
         w.stage("Tiles read ahead")
+        ahead = 1 if options.tensor_units else _iterations_ahead(w, limits)
         for path in [s.path for s in _loops(w, nest) if any(map(_is_read, s.loop.body))]:
-            _read_ahead(w, w.ref(path), between=bool(options.interleave_copies))
+            _read_ahead(w, w.ref(path), ahead, between=bool(options.interleave_copies))
     if options.serpentine:
         w.stage("Registers there and back")
         for path in [s.path for s in _loops(w, nest) if _is_product(s)]:
@@ -151,7 +153,8 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
     rows, columns = options.warp_tile or (0, 0)
     if rows:
         w.stage("Neighbours in a rectangle")
-        w.attempt(WarpTile(group, str(rows), str(columns)))
+        paired = limits.paired_lanes and rows % 2 == 0 and _read_for_long(w, options, apart, limits)
+        w.attempt(WarpTile(group, str(rows), str(columns), "paired" if paired else ""))
     if options.tensor_units:
         w.stage("Products by tensor units")
         for site in _loops(w, nest):
@@ -160,10 +163,32 @@ def faster(w: Work, group: str, dims: list[Loops], options: Options) -> None:
             any(w.attempt(Tensorise(w.ref(site.path), t.name)) for t in tiles)
 
 
-def _read_ahead(w: Work, loop: str, *, between: bool) -> None:
-    step = RegisterPipeline(loop)
-    if not (between and w.attempt(RegisterPipeline(loop, "interleaved"))):
-        w.attempt(step)
+def _read_for_long(w: Work, options: Options, apart: int, limits: Limits) -> bool:
+    """Whether work-items wait for reads of local memory, not for arithmetic, unless neighbours read
+    the same vectors: an access for each word of the columns, one or two for a vector of the rows.
+    Tensor units read otherwise, single columns in single words, and where the device fills tiles
+    on its own, pairs take longer (docs/experiments.md)."""
+    if options.tensor_units or options.single_columns or options.async_copies:
+        return False
+    rows, columns = w.sizes.get("Ry", 1), w.sizes.get("Rx", 1)
+    width = gcd(apart, rows)
+    accesses = columns + rows // width * max(1, width // 2)
+    return accesses * limits.costs.local_access >= rows * columns
+
+
+def _iterations_ahead(w: Work, limits: Limits) -> int:
+    """How many iterations have as many multiply-adds as a read of local memory takes; one where
+    their registers would be too many."""
+    rows, columns, costs = w.sizes.get("Ry", 1), w.sizes.get("Rx", 1), limits.costs
+    wanted = min(MOST_AHEAD, ceil(costs.read_latency / (rows * columns)))
+    held = rows * columns + (wanted + 1) * (rows + columns)
+    return max(1, wanted) if held <= costs.ahead_registers else 1
+
+
+def _read_ahead(w: Work, loop: str, ahead: int, *, between: bool) -> None:
+    """So many iterations, or as many as can be."""
+    ways = [(n, word) for word in ["interleaved"] * between + [""] for n in range(ahead, 0, -1)]
+    any(w.attempt(RegisterPipeline(loop, str(n) if n > 1 else "", word)) for n, word in ways)
 
 
 def _tiles(product: TileProduct, options: Options) -> Iterator[TensorTile]:

@@ -82,7 +82,7 @@ def mapped_tiles(
     w.stage("Groups without iterations")
     w.attempt(SkipEmptyTiles(groups[-1]))
     group = [*others, *groups][0]
-    faster(w, group, dims, options)
+    faster(w, group, dims, options, limits)
     if not any(d.item for d in dims):
         without_rare_cases(w, group, options, limits)
     return Mapped(choice, staged, kept, group)

@@ -45,8 +45,11 @@ class Costs:
     Smaller tiles keep `least_warps` in a group, and `least_elements` of a work-item along a loop;
     packed ones `packed_elements` of a work-item. Groups of fewer than `many_warps` are padded, and
     read ahead where a work-item has more than `few_elements`: their warps are too few to hide what
-    one waits for (docs/experiments.md). A tile of the sequential loop is `unrolled` up to so many
-    operations.
+    one waits for (docs/experiments.md). They read `read_latency` multiply-adds ahead, but only one
+    iteration where the elements and what is read take more than `ahead_registers`. Warps read local
+    memory once in the time of `local_access` multiply-adds of a work-item (an H100: 4 at best):
+    where reads take longer than the arithmetic, `paired_lanes` are used. A tile of the sequential
+    loop is `unrolled` up to so many operations.
     Reductions: a chunk of one that is split has `chunk_tiles` tiles of Tk terms where a group
     reduces it, `item_terms` terms where a work-item does; `combining_items` work-items of a group
     combine partial results each on its own, and one alone up to `combined_alone` of those of its
@@ -127,6 +130,9 @@ class Costs:
     packed_elements: int = 64
     many_warps: int = 8
     few_elements: int = 16
+    read_latency: int = 1
+    ahead_registers: int = 70
+    local_access: float = 5.5
     unrolled: int = 2048
     chunk_tiles: int = 256
     item_terms: int = 512
@@ -213,9 +219,10 @@ class Limits:
     32 bits where the sizes allow it (`index32`), tiles have `stages` buffers and are read ahead
     (`register_pipeline`), and unrolled register tiles are walked there and back in `serpentine`
     rows (0: in the order of the program), by work-items that stand in a `warp_tile` (rows, columns;
-    0 for rows of them). Arrays whose rows are no vectors have tiles that `shift_inwards`, too, with
-    copies between the iterations from `interleave_copies` terms on (0: never), and are copied into
-    longer rows where each serves `pack` iterations (0: never). The device fills tiles on its own
+    0 for rows of them), in two rows by turns with `paired_lanes`. Arrays whose rows are no vectors
+    have tiles that `shift_inwards`, too, with copies between the iterations from
+    `interleave_copies` terms on (0: never), and are copied into longer rows where each serves
+    `pack` iterations (0: never). The device fills tiles on its own
     (`async_copies`) where each element of their arrays serves `pack_operands` iterations,
     `transpose_operands` of them where rows of the array are vectors, but lie across those of the
     tile. None of these three: as the model of costs has it.
@@ -276,6 +283,7 @@ class Limits:
     pack_operands: int | None = 0
     transpose_operands: int | None = 0
     warp_tile: tuple[int, int] = (0, 0)
+    paired_lanes: bool = False
     expanded_mib: int = 256
     attention_tiles: tuple[str, ...] = ("16x8 8x8", "16x16 8x4", "8x8 4x4")
     attention_widths: tuple[int, ...] = (64, 128)
@@ -314,6 +322,7 @@ MEASURED = (
     "program_tiles",
     "row_registers",
     "row_tiles",
+    "paired_lanes",
     "shift_inwards",
     "interleave_copies",
     "costs",

@@ -4,9 +4,11 @@ together, and with the other options, where rows are vectors and where they are 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from harness import PROGRAMS, check_kernel, given, program, run_c, simulate_launches, sizes_of
-from tilings import Options, Tiles, tile
+from tilings import ROOM, Options, Tiles, tile, with_limits
 
 from loopxform.codegen import emit
 from loopxform.codegen.plan import Plan
@@ -92,6 +94,25 @@ def test_steps_alone_and_with_others(case: str) -> None:
 @pytest.mark.parametrize("name", ["mm_at", "covariance"])
 def test_other_programs(name: str) -> None:
     check(name, ALL)
+
+
+PAIRED = replace(ROOM, paired_lanes=True)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("ahead", [2, 3])
+def test_pairs_that_read_some_iterations_ahead(ahead: int) -> None:
+    costs = replace(PAIRED.costs, read_latency=32 * ahead, ahead_registers=255)
+    limits, options = replace(PAIRED, costs=costs), replace(ALL, warp_tile=(2, 2))
+    done = with_limits(
+        program("mm"), TILES.numbers, "register", limits, strict=True, options=options
+    )
+    found = emit.kernel(done.derivation, fp=SEPARATE)
+    assert f"k + {ahead}) % 4" in found.source
+    assert "/ 2 % 2" in found.source
+    compiled = CompiledKernel(found, choose())
+    for size in SIZES:
+        check_kernel(compiled, "mm", sizes_of("mm", *size), SEED)
 
 
 OPTIMISED = ("all", "vectors", "read-ahead", "vectors-read-ahead", "in-four-buffers", "everything")

@@ -186,13 +186,15 @@ class Marks:
             lambda: Pipeline(self.loop(filled)),
             lambda: Pipeline(self.loop(filled), rng.choice(["2", "3", "4"]), "async"),
             lambda: RegisterPipeline(self.loop(read)),
-            lambda: RegisterPipeline(self.loop(read), "interleaved"),
+            lambda: RegisterPipeline(self.loop(read), rng.choice(["", "2", "3"]), "interleaved"),
             lambda: Serpentine(self.loop(unrolled), rng.choice(["1", "2", "4"])),
             lambda: Serpentine(self.loop(unrolled), rng.choice(["1", "2", "4"])),
             lambda: BlockCyclic(f"{self.name(items)}*", self.name(unrolled), width),
             lambda: BlockCyclic(f"{self.name(items)}*", self.name(unrolled), "2"),
             lambda: SwizzleGroups(f"{self.name(grid)}*", width),
-            lambda: WarpTile(f"{self.name(grid)}*", rng.choice(["2", "4", "x"]), "2"),
+            lambda: WarpTile(
+                f"{self.name(grid)}*", rng.choice(["2", "4", "x"]), "2", rng.choice(["", "paired"])
+            ),
             lambda: Vectorise(self.tile(), width),
             lambda: Vectorise(self.tile(), width),
             lambda: StoreVectors(self.loop(unrolled), width),

@@ -40,9 +40,9 @@ def local_memory(*mappings: Mapping) -> str:
 
 def private_arrays(mapping: Mapping, shapes: dict[str, tuple[Expr, ...]]) -> str:
     """`44 elements in arrays: acc[Ry, Rx], A_reg[Ry], B_reg[Rx]` of each work-item; `shapes` are
-    the declared ones, of which it keeps some dimensions, twice where it reads ahead."""
+    the declared ones, of which it keeps some dimensions, several times where it reads ahead."""
     kept = [(name, [shapes[name][n] for n in dims]) for name, dims in mapping.kept.items() if dims]
-    kept = [(n, [Const(2), *shape] if n in mapping.pairs else shape) for n, shape in kept]
+    kept = [(n, [*_sets(mapping, n), *shape]) for n, shape in kept]
     total = 0
     for _, shape in kept:
         count = 1
@@ -50,6 +50,11 @@ def private_arrays(mapping: Mapping, shapes: dict[str, tuple[Expr, ...]]) -> str
             count *= value_of(size) or 1
         total += count
     return _sized(f"{total} elements in arrays", kept)
+
+
+def _sets(mapping: Mapping, name: str) -> list[Const]:
+    """How often it keeps an array that it reads ahead."""
+    return [Const(mapping.read_ahead[name])] if name in mapping.read_ahead else []
 
 
 def arrays(buffers: Sequence[Buffer]) -> str:

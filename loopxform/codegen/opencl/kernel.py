@@ -229,7 +229,7 @@ class KernelWriter(PlaceWriter):
             self.dialect = replace(self.dialect, buffer=self.own.stage)
             first += [*ahead.first_two(), BARRIER, *self.registers(inner)]
             first += ahead.if_any(self.first_read(inner))
-            after = [BARRIER, *self.first_read(inner), *self.last_step(inner)]
+            after = [BARRIER, *self.last_steps(inner)]
             loop = self._complete_tiles(s, inner, ahead, after)
             rest = replace(s, lo=ahead.whole()) if loop else s
             body = [*ahead.at_once(), *self.steps(inner), *ahead.next_tile(), *after]
@@ -242,7 +242,7 @@ class KernelWriter(PlaceWriter):
         the iterations of the loop inside."""
         if not inner.interleaved or self.has_tiles(inner):
             return []
-        k, steps = self.dialect.name(inner.var), (value_of(inner.hi) or 1) - 1
+        k, steps = self.dialect.name(inner.var), (value_of(inner.hi) or 1) - inner.preloaded
         between = ahead.between(k, steps)
         if not between:
             return []

@@ -358,9 +358,12 @@ def _arranged(
     item = own.item if 2 not in {t.dimension for t in mapping.threads} else None
     item = item or f"({own.item} % {width * height})"
     column, row = _corner(mapping, lanes, item)
+    across, down = f"{item} % {x}", f"{item} % {x * y} / {x}"
+    if mapping.paired:
+        across, down = f"{item} / 2 % {x}", f"{item} % {x * y} / {2 * x} * 2 + {item} % 2"
     return [
-        f"const int {own.local_x} = (int)({column and column + ' + '}{item} % {x});",
-        f"const int {own.local_y} = (int)({row and row + ' + '}{item} % {x * y} / {x});",
+        f"const int {own.local_x} = (int)({column and column + ' + '}{across});",
+        f"const int {own.local_y} = (int)({row and row + ' + '}{down});",
         *plain[2:],
     ]
 

@@ -40,7 +40,7 @@ from loopxform.ir.visit import (
 )
 from loopxform.records import record
 from loopxform.transforms.edges.bounds import fixed_trips, iteration_number
-from loopxform.transforms.latency.register_pipeline import parts
+from loopxform.transforms.latency.register_pipeline import parts, sets
 from loopxform.transforms.storage.staging import padding
 
 
@@ -77,13 +77,13 @@ class ThreadLoop:
 
 @record
 class Mapping:
-    """The launch of one kernel."""
+    """The launch of one kernel. Of arrays that are `read_ahead` there are so many."""
 
     grid: tuple[For, ...]
     threads: tuple[ThreadLoop, ...]
     tiles: tuple[LocalTile, ...]
     kept: dict[str, tuple[int, ...]]
-    pairs: frozenset[str] = frozenset()
+    read_ahead: dict[str, int]
 
     @property
     def lanes(self) -> tuple[int, int] | None:
@@ -92,6 +92,11 @@ class Mapping:
         x, y = wanted.get(0, 0), wanted.get(1, 0)
         width, height = (value_of(e) or 1 for e in self.group_shape[:2])
         return (x, y) if x and y and width % x == 0 == height % y else None
+
+    @property
+    def paired(self) -> bool:
+        """Whether neighbours stand in two rows of it by turns."""
+        return any(t.loop.level.paired for t in self.threads if t.loop.level)
 
     def dealt(self, e: Expr) -> ThreadLoop | None:
         """The loop over work-items that a slice begins at, where its elements are dealt out."""
@@ -138,8 +143,9 @@ def mapping_of(fn: Function) -> Mapping:
     tiles = {s.name: s for s in decls if s.space is Space.LOCAL}
     kept = {s.name: _kept(fn, s, threads) for s in decls if s.space is not Space.LOCAL}
     ordered = tuple(_tile(fn, s, threads) for s in tiles.values())
-    pairs = (parts(s)[1] for _, s in walk(fn.body) if isinstance(s, For) and s.preloaded)
-    return Mapping(grid, threads, ordered, kept, frozenset(c.target for x in pairs for c in x))
+    read = (s for _, s in walk(fn.body) if isinstance(s, For) and s.preloaded)
+    ahead = {c.target: sets(s.preloaded) for s in read for c in parts(s)[1]}
+    return Mapping(grid, threads, ordered, kept, ahead)
 
 
 def _require_own(fn: Function, sites: tuple[LoopSite, ...]) -> None:

@@ -3,13 +3,14 @@ A_loc[k+1]; compute; A_reg = A_next }.
 
 What work-items read of the tiles for an iteration, they read while they compute the one before, the
 first iteration of the next tile included: nobody waits for local memory. There are two of each of
-these registers. Legal for the innermost loop of one whose tiles are fetched ahead, where all that
-is computed with the tiles is computed with these registers, and what is read depends on the
-iteration alone. With `interleaved`, the group also stores the next tile and fetches the one after
-it bit by bit between these iterations, while both are complete, and not behind the last of them:
-legal where tiles pass through registers, and a loop of ints from 0 runs over them. The listing
-keeps the order of the program; the loop is marked. (CUTLASS, "Efficient GEMM in CUDA", software
-pipelining of warp tiles.)
+these registers. `register-pipeline k 3` reads 3 iterations ahead, where one of them takes less time
+than a read; there are four of each then. Legal for the innermost loop of one whose tiles are
+fetched ahead, where all that is computed with the tiles is computed with these registers, and what
+is read depends on the iteration alone. With `interleaved`, the group also stores the next tile and
+fetches the one after it bit by bit between these iterations, while both are complete, and not
+behind the last of them: legal where tiles pass through registers, and a loop of ints from 0 runs
+over them. The listing keeps the order of the program; the loop is marked. (CUTLASS, "Efficient GEMM
+in CUDA", software pipelining of warp tiles.)
 """
 
 from __future__ import annotations
@@ -40,18 +41,23 @@ from loopxform.transforms.edges.bounds import fixed_trips
 from loopxform.transforms.latency.pipeline import split
 from loopxform.transforms.sites import one_loop, trusted
 
+MOST_AHEAD = 3
+"""Iterations: there are four of each register at most."""
+
 
 @record
 class RegisterPipeline(Step):
-    """Reads what the unrolled `loop` copies from local tiles an iteration ahead. `interleaved` (the
-    word) stores and fetches tiles between its iterations."""
+    """Reads what the unrolled `loop` copies from local tiles so many iterations `ahead` (one where
+    no number is given). `interleaved` (the word) stores and fetches tiles between its iterations.
+    """
 
     loop: str
+    ahead: str = ""
     interleaved: str = ""
 
     verb: ClassVar[str] = "register-pipeline"
     former: ClassVar[tuple[str, ...]] = ("preload",)
-    usage: ClassVar[str] = "register-pipeline LOOP [interleaved]"
+    usage: ClassVar[str] = "register-pipeline LOOP [AHEAD] [interleaved]"
     flags: ClassVar[Mapping[str, str]] = {"interleaved": "interleaved"}
     keeps_order: ClassVar[bool] = True
 
@@ -62,6 +68,9 @@ class RegisterPipeline(Step):
         if self.interleaved not in ("", "interleaved"):
             why = f"'{self.interleaved}' says nothing about the copies of tiles"
             return (_no(site, why, f"register-pipeline {self.loop} interleaved"),)
+        if not self._number:
+            why = f"'{self.ahead}' is not a number of iterations from 1 to {MOST_AHEAD}"
+            return (_no(site, why, f"register-pipeline {self.loop} {MOST_AHEAD}"),)
         return obstacles(fn, replace(site, loop=self._marked(site.loop)))
 
     def rewrite(self, fn: Function) -> Function:
@@ -70,12 +79,27 @@ class RegisterPipeline(Step):
         return replace_at(fn, site.path, (replace(self._marked(site.loop), origin=origin),))
 
     def _marked(self, loop: For) -> For:
-        return replace(loop, preloaded=True, interleaved=bool(self.interleaved))
+        return replace(loop, preloaded=self._number, interleaved=bool(self.interleaved))
+
+    @property
+    def _number(self) -> int:
+        """The iterations; 0 where they make no sense."""
+        text = self.ahead or "1"
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else 0
+        return number if number <= MOST_AHEAD else 0
 
     def reason(self, fn: Function) -> str:
         site = trusted(one_loop(fn, self.loop))
         read = " and ".join(c.target for c in parts(site.loop)[1])
-        return f"{read} of the next iteration can be read while this one computes"
+        later = "the next iteration"
+        if self._number > 1:
+            later = f"the next {self._number} iterations"
+        return f"{read} of {later} can be read while this one computes"
+
+
+def sets(ahead: int) -> int:
+    """How many of each register there are where so many iterations are read ahead."""
+    return 2 if ahead == 1 else 4
 
 
 def parts(loop: For) -> tuple[tuple[Decl, ...], tuple[Copy, ...], tuple[Stmt, ...]]:
@@ -108,6 +132,10 @@ def _problems(fn: Function, site: LoopSite) -> Iterator[tuple[str, str]]:
         yield "it does not count from 0 by 1", f"normalise {loop.var} body"
     elif count is None or count % 2:
         yield "it does not have an even number of iterations", "strip-mine it by an even number"
+    elif count % sets(loop.preloaded):
+        yield "its iterations are no multiple of 4", "strip-mine it by such a number"
+    elif loop.preloaded > 1 and any(isinstance(s, For) and s.tensor for _, s in walk((loop,))):
+        yield "tensor units compute it", f"register-pipeline {loop.var}"
     elif not copies or {c.target for c in copies} != {d.name for d in own}:
         yield "it does not begin with copies into private memory", "copy-to-private ARRAY LOOP"
     elif tiles is None:

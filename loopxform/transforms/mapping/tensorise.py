@@ -214,6 +214,9 @@ def _words(
     fn: Function, loop: For, product: TileProduct, tile: TensorTile
 ) -> Iterator[tuple[str, str]]:
     """Of numbers that are kept in words a work-item reads neighbours along the loop."""
+    if loop.preloaded > 1:
+        why = f"'{loop.var}' is read {loop.preloaded} iterations ahead"
+        yield why, f"register-pipeline {loop.var}"
     if tile.words > 1 and loop.preloaded:
         yield f"'{loop.var}' is read ahead", "leave out register-pipeline"
     decls = declared(fn.body)
@@ -258,7 +261,7 @@ def _operands(
         fixed = fixed_trips(loop)
         if fixed is None or fixed[1] or (fixed[0].value or 1) % lanes:
             yield f"the work-items of '{loop.var}' are no multiple of {lanes}", "use other sizes"
-        elif loop.level is None or loop.level.lanes != lanes:
+        elif loop.level is None or loop.level.lanes != lanes or loop.level.paired:
             remedy = f"warp-tile LOOP {tile.high} {tile.wide}"
             yield f"{tile.high} x {tile.wide} work-items are not neighbours", remedy
     dealt = x.level is not None and x.level.cyclic == tile.own_columns

@@ -38,6 +38,8 @@ LISTINGS = {
     "whole-tiles": (MM, *WHOLE, "register-pipeline k#1"),
     "copies-in-between": (MM, *PADDED, "register-pipeline k interleaved"),
     "whole-tiles-in-between": (MM, *WHOLE, "register-pipeline k#1 interleaved"),
+    "three-iterations": (MM, *PADDED, "register-pipeline k 3"),
+    "two-iterations-in-between": (MM, *PADDED, "register-pipeline k 2 interleaved"),
 }
 
 REFUSALS = {
@@ -49,6 +51,7 @@ REFUSALS = {
     "one-in-place": (MM, *ONE_READ, "register-pipeline k"),
     "several": (MM, *WHOLE, "register-pipeline k"),
     "another-word": (MM, *PADDED, "register-pipeline k between"),
+    "as-many-as-there-are": (MM, *PADDED, "register-pipeline k 4"),
     "in-between-past-registers": (
         *(MM, *PADDED[:-2], "pipeline kk async", "unroll k*", "register-pipeline k interleaved"),
     ),
@@ -92,15 +95,18 @@ def broken(change: str) -> Function:
     tile = Assign(Var("acc_"), Load("A_loc", (Const(0), Const(0))))
     body: dict[str, tuple[Stmt, ...]] = {
         "odd": loop.body,
+        "no-fours": loop.body,
         "written": (*own, *copies, *rest, Assign(Load(first.target, (Const(0),)), Const(0))),
         "moving": (*own, replace(first, slices=(*first.slices[:-1], moved)), other, *rest),
         "read-in-place": (*own, *copies, *rest, tile),
         "global": (*own, *copies, *rest, Assign(Load("C", (Const(0), Const(0))), Const(1))),
         "no-tile": (*own, replace(first, source="acc"), other, *rest),
     }
-    new = replace(loop, preloaded=True, body=body[change])
+    new = replace(loop, preloaded=1, body=body[change])
     if change == "odd":
         new = replace(new, hi=Const(3))
+    if change == "no-fours":
+        new = replace(new, hi=Const(6), preloaded=2)
     return replace_at(fn, path, (new,))
 
 
@@ -108,6 +114,7 @@ def broken(change: str) -> Function:
     ("change", "why"),
     [
         ("odd", "even number of iterations"),
+        ("no-fours", "no multiple of 4"),
         ("written", "'A_reg' is written"),
         ("moving", "depends on 'kk'"),
         ("read-in-place", "not all that it reads of the tiles is copied first"),
@@ -154,3 +161,9 @@ def test_both_registers_are_counted() -> None:
     text = private_arrays(plan.kernels[0].mapping, shapes)
     assert "A_reg[2, Ry]" in text
     assert "B_reg[2, Rx]" in text
+
+
+def test_four_registers_are_counted() -> None:
+    plan = emit.kernel(derived(MM, *PADDED, "register-pipeline k 3"))
+    shapes = {s.name: s.shape for _, s in walk(plan.function.body) if isinstance(s, Decl)}
+    assert "A_reg[4, Ry]" in private_arrays(plan.kernels[0].mapping, shapes)

@@ -58,6 +58,7 @@ LISTINGS = {
     ),
     "numbers": (FIXED, *REGISTERS, *BOTH),
     "lanes": (MM, *REGISTERS, "warp-tile iii 1 2"),
+    "lanes-in-pairs": (MM, *REGISTERS, "warp-tile iii 2 2 paired"),
     "from-memory": (EIGHT, *ROW, "vectorise a_reg 4"),
 }
 
@@ -82,6 +83,8 @@ REFUSALS = {
     "narrow-inside": (MM, *STAGED, "index32 jjj"),
     "narrow-without-rows": (PLACED.replace("AT", "0"), *COPIED, "index32 ii"),
     "lanes-not-a-rectangle": (MM, *TILED, "warp-tile iii 4 x"),
+    "lanes-in-no-pairs": (MM, *TILED, "warp-tile iii 1 8 paired"),
+    "lanes-in-threes": (MM, *TILED, "warp-tile iii 2 8 threes"),
     "from-odd-places": (EIGHT.replace("8*i", "9*i"), *ROW, "vectorise a_reg 4"),
     "not-as-many": (EIGHT.replace("8", "6"), *ROW, "vectorise a_reg 4"),
     "lanes-of-one-dimension": (PLACED.replace("AT", "0"), *COPIED, "warp-tile ii 4 8"),
@@ -100,7 +103,7 @@ def test_refusal(case: str, golden: Golden) -> None:
     golden.check(refusal(text, *steps))
 
 
-@pytest.mark.parametrize("case", ["vectors", "narrow", "lanes", "from-memory"])
+@pytest.mark.parametrize("case", ["vectors", "narrow", "lanes", "lanes-in-pairs", "from-memory"])
 def test_kernel(case: str, golden: Golden) -> None:
     """Vectors that work-items read at the same time are neighbours in the tile."""
     text, *steps = LISTINGS[case]
