@@ -28,7 +28,7 @@ from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
 from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import at, declared, loops_around, names
+from loopxform.ir.visit import at, declared, names
 from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.loop_alone import loop_alone
 from loopxform.prepare.steady_numbers import SteadyNumbers
@@ -123,6 +123,8 @@ def _steady(
         return {}
     texts = replace(fn, spelling=tuple(steady.texts.items()))
     made = as_matrices(with_loops_as_meant(steady.function))
+    if steady.asks(made):
+        return {}
     own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
 
     def joined(v: LoopVerdict, x: LoopVerdict) -> LoopVerdict:
@@ -150,8 +152,9 @@ def _alone(
         made = as_matrices(steady.function)
         if made.objects == steady.function.objects:
             continue
-        around = {s.var for s in loops_around(fn, v.path)}
-        if around & {n for e in made.assumes if e not in fn.assumes for n in names(e)}:
+        known = {p.name for p in fn.objects} | steady.texts.keys()
+        asked = {n for e in made.assumes if e not in fn.assumes for n in names(e)}
+        if steady.asks(made) or not asked <= known:
             continue
         places = frozenset([v.loc]) if v.loc is not None else frozenset[Loc]()
         for x in judge(made, seconds, only=places):
