@@ -28,7 +28,7 @@ from loopxform.analysis.verdict import ENOUGH, Answer, LoopVerdict, judge
 from loopxform.ir.nodes import Bin, Cast, Expr, For, Function
 from loopxform.ir.printer import expr_text
 from loopxform.ir.typing import symbols
-from loopxform.ir.visit import at, declared, names
+from loopxform.ir.visit import at, declared, loops_around, names
 from loopxform.prepare.extrema_apart import with_extrema_apart
 from loopxform.prepare.loop_alone import loop_alone
 from loopxform.prepare.steady_numbers import SteadyNumbers
@@ -152,9 +152,9 @@ def _alone(
         made = as_matrices(steady.function)
         if made.objects == steady.function.objects:
             continue
-        known = {p.name for p in fn.objects} | steady.texts.keys()
+        around = {s.var for s in loops_around(fn, v.path)}
         asked = {n for e in made.assumes if e not in fn.assumes for n in names(e)}
-        if steady.asks(made) or not asked <= known:
+        if around & asked or steady.asks(made, frozenset(declared(fn.body))):
             continue
         places = frozenset([v.loc]) if v.loc is not None else frozenset[Loc]()
         for x in judge(made, seconds, only=places):

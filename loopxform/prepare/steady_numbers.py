@@ -69,11 +69,11 @@ class SteadyNumbers:
             if not self.homes.isdisjoint({a.name, b.name} & used):
                 yield f"{a.name} and {b.name} do not overlap"
 
-    def asks(self, made: Function) -> bool:
-        """Whether what is made of the function is right only where its own variables are so: of
-        those no caller knows anything."""
-        asked = (e for e in made.assumes if e not in self.given.assumes)
-        return any(not self.own.isdisjoint(names(e)) for e in asked)
+    def asks(self, made: Function, own: frozenset[str] = frozenset()) -> bool:
+        """Whether what is made of the function is right only where its own variables, `own` ones
+        among them, are to each other in some way, of which no caller knows anything."""
+        asked = (names(e) for e in made.assumes if e not in self.given.assumes)
+        return any(len(n) > 1 and not (self.own | own).isdisjoint(n) for n in asked)
 
     def _made(self) -> Function:
         found: dict[Expr, Var] = {}

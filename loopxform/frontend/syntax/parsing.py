@@ -57,7 +57,7 @@ class _Parser(CParser):
         return super()._parse_translation_unit_or_empty()
 
     def _build_declarations(self, *args: Any, **kwargs: Any) -> list[c_ast.Node]:
-        made = cast(list[c_ast.Node], super()._build_declarations(*args, **kwargs))
+        made = super()._build_declarations(*args, **kwargs)
         self._sizes.read(made)
         return made
 
