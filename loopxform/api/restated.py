@@ -123,6 +123,8 @@ def _steady(
         return {}
     texts = replace(fn, spelling=tuple(steady.texts.items()))
     made = as_matrices(with_loops_as_meant(steady.function))
+    if steady.asks(made):
+        return {}
     own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
 
     def joined(v: LoopVerdict, x: LoopVerdict) -> LoopVerdict:
@@ -151,7 +153,8 @@ def _alone(
         if made.objects == steady.function.objects:
             continue
         around = {s.var for s in loops_around(fn, v.path)}
-        if around & {n for e in made.assumes if e not in fn.assumes for n in names(e)}:
+        asked = {n for e in made.assumes if e not in fn.assumes for n in names(e)}
+        if around & asked or steady.asks(made, frozenset(declared(fn.body))):
             continue
         places = frozenset([v.loc]) if v.loc is not None else frozenset[Loc]()
         for x in judge(made, seconds, only=places):

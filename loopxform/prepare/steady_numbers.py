@@ -48,7 +48,7 @@ from loopxform.ir.visit import (
 
 class SteadyNumbers:
     """`function` has them as parameters, and is the one given where there are none; `texts` are
-    what the user calls them."""
+    what the user calls them, `own` those that are variables of the function."""
 
     def __init__(self, fn: Function) -> None:
         self.given = fn
@@ -59,6 +59,7 @@ class SteadyNumbers:
         self.changing = frozenset[str]()
         self.texts: dict[str, str] = {}
         self.homes = set[str]()
+        self.own = set[str]()
         self.function = fn
         self.function = self._made()
 
@@ -67,6 +68,12 @@ class SteadyNumbers:
         for a, b in apart(self.given):
             if not self.homes.isdisjoint({a.name, b.name} & used):
                 yield f"{a.name} and {b.name} do not overlap"
+
+    def asks(self, made: Function, own: frozenset[str] = frozenset()) -> bool:
+        """Whether what is made of the function is right only where its own variables, `own` ones
+        among them, are to each other in some way, of which no caller knows anything."""
+        asked = (names(e) for e in made.assumes if e not in self.given.assumes)
+        return any(len(n) > 1 and not (self.own | own).isdisjoint(n) for n in asked)
 
     def _made(self) -> Function:
         found: dict[Expr, Var] = {}
@@ -93,7 +100,10 @@ class SteadyNumbers:
         number = Param(name, self.types[home])
         self.function = replace(self.function, params=(*self.function.params, number))
         self.texts[name] = expr_text(e)
-        self.homes.add(home)
+        if home in self.objects:
+            self.homes.add(home)
+        else:
+            self.own.add(name)
         return Var(name)
 
     def _is_steady(self, e: Expr) -> bool:

@@ -71,8 +71,7 @@ class _Earlier:
         if d.init is not None:
             yield d.init
         for x in self.variables.sets[id(d)]:
-            plain = isinstance(x, c_ast.Assignment) and x.op == "="
-            yield x.rvalue if plain else None
+            yield x.rvalue if isinstance(x, c_ast.Assignment) and x.op == "=" else None
 
     def _is_from_call(self, value: c_ast.Node) -> bool:
         """Whether a call gives it that is given no pointer, or it points nowhere."""

@@ -11,6 +11,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from loopxform.budget import spend
 from loopxform.errors import InputError
+from loopxform.frontend.syntax.array_sizes import ArraySizes
 from loopxform.frontend.syntax.complaints import TOO_DEEP, explain
 from loopxform.frontend.syntax.declarations import (
     Chunk,
@@ -43,6 +44,7 @@ class _Parser(CParser):
     def __init__(self, types: list[str]) -> None:
         super().__init__()
         self._types = types
+        self._sizes = ArraySizes()
 
     @property
     def last(self) -> tuple[str, int, int]:
@@ -53,6 +55,11 @@ class _Parser(CParser):
     def _parse_translation_unit_or_empty(self) -> c_ast.FileAST:
         self._scope_stack[0].update(dict.fromkeys(self._types, True))
         return super()._parse_translation_unit_or_empty()
+
+    def _build_declarations(self, *args: Any, **kwargs: Any) -> list[c_ast.Node]:
+        made = super()._build_declarations(*args, **kwargs)
+        self._sizes.read(made)
+        return made
 
     def _parse_external_declaration(self) -> list[c_ast.Node]:
         spend()
