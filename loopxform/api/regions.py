@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from loopxform import budget
 from loopxform.api.dead_branches import without_dead_branches
+from loopxform.api.own_memory import with_own_memory
 from loopxform.api.returning_loops import no_search
 from loopxform.errors import InternalError, LoopxformError, UnsupportedC, contained
 from loopxform.frontend.lower.refusal import NotModelled
@@ -137,7 +138,8 @@ class _Finder(Generic[T]):
     def search(self, part: Part | None) -> None:
         whole = self.original.whole(self.owner)
         if part is not None:
-            part = replace(part, function=without_dead_branches(part.function))
+            fn = with_own_memory(without_dead_branches(part.function))
+            part = replace(part, function=fn)
         if part is not None and not _has_loops(part) and not self.has_scop:
             return
         own = (i for i in self.owner.body.items if not self.original.does_nothing(i))
@@ -310,12 +312,13 @@ def _modelled(part: Part | LoopxformError) -> Part | LoopxformError:
     if isinstance(part, InternalError):
         raise part.__cause__ or part  # `_found` says in which function of the user's
     if isinstance(part, Part):
-        part = replace(part, function=without_dead_branches(part.function))
+        fn = with_own_memory(without_dead_branches(part.function))
+        part = replace(part, function=fn)
     for _, s in walk(whole_loops(part.function).body) if isinstance(part, Part) else ():
         if isinstance(s, Opaque):
             return UnsupportedC(s.reason, loc=s.origin.loc, code=s.code, help=s.help or None)
         if isinstance(s, Decl) and s.heap:
-            reason = f"'{s.name}' is allocated here"
+            reason = f"'{s.name}' is allocated here, of a size that is not known before the loops"
             return UnsupportedC(reason, loc=s.origin.loc, help="allocate it before the loops")
     why = unwritten(part.function) if isinstance(part, Part) else None
     return part if why is None else UnsupportedC(why[0], loc=why[1], code="LX012", help=UNWRITTEN)

@@ -14,18 +14,20 @@ from typing import Any, cast
 from pycparser import c_ast
 
 from loopxform.frontend.desugar import build
-from loopxform.frontend.desugar.heap import HeapDecl, is_allocation, length
+from loopxform.frontend.desugar.heap import HeapDecl, is_allocation, is_cleared, length
 from loopxform.frontend.desugar.kinds import once
 from loopxform.frontend.desugar.names import Fresh, changed, exposed, governed, mentioned
 from loopxform.frontend.desugar.nulls import Kept, Nulls
-from loopxform.frontend.syntax.tree import below, every, replace_children, statements
+from loopxform.frontend.syntax.tree import below, clone, every, replace_children, statements
 
 _READS = {"free", "printf", "fprintf", "memset", "memcpy", "memmove", "puts", "fputs"}
 
 
-def with_arrays(node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh) -> None:
+def with_arrays(
+    node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh, *, cleared: bool = False
+) -> None:
     """Rewrites the body of `node` in place; `pointers` are the variables of the file that are
-    pointers."""
+    pointers. What `calloc` gives is set to 0 if it is to be `cleared`."""
     if not any(map(is_allocation, every(node.body))):
         return
     node.body = _apart(node.body)
@@ -54,7 +56,9 @@ def with_arrays(node: c_ast.FuncDef, pointers: frozenset[str], fresh: Fresh) -> 
             continue
         try:
             body = Nulls(name).run(node.body)
-            body = _Arrays(name, d, size, changed(node.body) | exposed(node.body), fresh).run(body)
+            moving = changed(node.body) | exposed(node.body)
+            zero = cleared and is_cleared(found[0])
+            body = _Arrays(name, d, size, moving, fresh, cleared=zero).run(body)
         except Kept:
             continue
         node.body = body
@@ -167,8 +171,16 @@ class _Arrays:
     """Puts the declaration of an array in the place of the allocation."""
 
     def __init__(
-        self, name: str, decl: c_ast.Decl, size: c_ast.Node, moving: frozenset[str], fresh: Fresh
+        self,
+        name: str,
+        decl: c_ast.Decl,
+        size: c_ast.Node,
+        moving: frozenset[str],
+        fresh: Fresh,
+        *,
+        cleared: bool,
     ) -> None:
+        self.cleared = cleared
         self.name = name
         self.decl = decl
         self.size = size
@@ -221,4 +233,15 @@ class _Arrays:
             out.append(build.local(kept, build.integer(at, "long"), at, size))
             size = build.name(kept, at)
         inner = cast(Any, self.decl.type).type
-        return [*out, HeapDecl.of(self.name, inner, size, at)]
+        array = HeapDecl.of(self.name, inner, size, at)
+        return [*out, array, *([self._clearing(size, at)] if self.cleared else [])]
+
+    def _clearing(self, size: c_ast.Node, at: c_ast.Node) -> c_ast.Node:
+        """`memset(t, 0, n * sizeof *t);`"""
+        make = cast(Any, c_ast)
+        element = make.UnaryOp("*", build.name(self.name, at), coord=at.coord)
+        bytes = build.binary("*", clone(size), make.UnaryOp("sizeof", element, coord=at.coord))
+        args = [build.name(self.name, at), build.number(0, at), bytes]
+        named = build.name("__builtin_memset", at)
+        call = make.FuncCall(named, make.ExprList(args, coord=at.coord), coord=at.coord)
+        return cast(c_ast.Node, call)

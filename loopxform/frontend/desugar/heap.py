@@ -40,6 +40,12 @@ def is_allocation(n: c_ast.Node) -> bool:
     return _call(n) is not None
 
 
+def is_cleared(n: c_ast.Node) -> bool:
+    """Whether that memory is 0."""
+    call = _call(n)
+    return call is not None and cast(Any, call).name.name == "calloc"
+
+
 def length(value: c_ast.Node, d: c_ast.Decl) -> c_ast.Node | None:
     """How many elements of the pointer `d` an allocation has room for."""
     call = _call(value)

@@ -105,7 +105,8 @@ class Accesses:
                     inside = under(s.cond, self.known, context, taken=True)
                     for left in (d - here for d in denied if d & here):
                         if len(left) == 1:
-                            inside = under(*left, self.known, inside, taken=False)
+                            (only,) = left
+                            inside = under(only, self.known, inside, taken=False)
                     yield from self._expressions(s.then, inside, around, denied)
                     inside = under(s.cond, self.known, context, taken=False)
                     more = (here,) if len(here) > 1 and self._is_kept(here, around) else ()

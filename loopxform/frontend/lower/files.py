@@ -242,7 +242,7 @@ def _plainer(
                 without_builtins(node, defined)
                 without_literals(node, fresh[id(node)])
                 with_bit_casts(node, types)
-                with_arrays(node, pointers, fresh[id(node)])
+                with_arrays(node, pointers, fresh[id(node)], cleared=not scope.only_judged)
                 without_steps(node)
                 with_fixed_steps(node)
                 if returns_in_loops(node):
