@@ -147,6 +147,8 @@ REFUSED: dict[str, tuple[Call, str]] = {
     "step": (lambda f: f.apply(3), "step must be a text, not 3"),
     "include": (lambda _: lx.load(MM, include="foo"), r"include must be a list: \['foo'\], not"),
     "define": (lambda _: lx.loads("", define=[3]), r"define must be a list of texts, not \[3\]"),
+    "bytes": (lambda _: lx.loads(b"int x;"), "text must be a text, not b'int x;'"),  # type: ignore[arg-type]
+    "number": (lambda f: f.file[3], "name must be a text, or None, not 3"),
     "load": (lambda _: lx.load(MM, includes=["."]), "did you mean 'include'"),
     "check": (lambda _: lx.check(MM, time_limit="20"), "time_limit must be a number above 0"),
     "check-name": (lambda _: lx.check(MM, funktion="mm"), "did you mean 'function'"),
@@ -172,6 +174,11 @@ def test_an_argument_that_is_not_allowed(case: str, mm: lx.Routine) -> None:
     with pytest.raises(lx.ArgumentError, match=message) as e:
         call(mm)
     assert isinstance(e.value, TypeError)
+
+
+def test_a_function_that_is_not_there_is_not_offloaded(mm: lx.Routine) -> None:
+    with pytest.raises(lx.InputError, match="there is no function 'nm'"):
+        mm.file.offload("nm")
 
 
 def test_arguments_that_are_allowed(mm: lx.Routine) -> None:

@@ -111,6 +111,12 @@ FLAG = one_of(True, False)
 READING: Mapping[str, Check] = dict.fromkeys(("include", "define", "undefine", "cflags"), _texts)
 """How a C file is read."""
 
+TEXT: Mapping[str, Check] = {"text": text}
+"""The C itself."""
+
+FUNCTION: Mapping[str, Check] = {"name": or_none(text)}
+"""Which function of a file is meant."""
+
 
 def _config(value: Any) -> str | None:
     good = isinstance(value, (bool, str, PathLike))

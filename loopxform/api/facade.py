@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from loopxform.api.arguments import APPLYING, require
+from loopxform.api.arguments import APPLYING, FUNCTION, require
 from loopxform.api.chosen import chosen, listed
 from loopxform.api.judged import JudgedRoutine
 from loopxform.api.source import SourceFile
@@ -97,6 +97,7 @@ class File(Shown, SourceFile):
                 not, `write` writes the files.
 
         Raises:
+            InputError: There is no such function.
             EmitError: A macro of the file stands in the way.
             LimitError: The device does not have what is asked for.
             ArgumentError: A value is not allowed.
@@ -110,9 +111,10 @@ class File(Shown, SourceFile):
         from loopxform.api.tile_arguments import OFFLOADING, as_arguments, asked
 
         allowed, options = asked(locals(), sizes, OFFLOADING)
+        names = [self.routine(name).name for name in functions]
         with as_arguments():
             return offload_file(
-                self, functions, sizes, limits, fp=allowed, options=options, scratch=scratch
+                self, names, sizes, limits, fp=allowed, options=options, scratch=scratch
             )
 
     def routine(self, name: str | None = None) -> Routine:
@@ -126,7 +128,9 @@ class File(Shown, SourceFile):
 
         Raises:
             InputError: There is no such function, or `name` is None and several are meant.
+            ArgumentError: `name` is no text.
         """
+        require(FUNCTION, name=name)
         with quoting(self.parsed.sources):
             return Routine(self, chosen(self.parsed, name))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 
 from loopxform.api.annotated import require_understood
-from loopxform.api.arguments import PROJECT, READING, require, require_known
+from loopxform.api.arguments import PROJECT, READING, TEXT, require, require_known
 from loopxform.api.facade import File
 from loopxform.frontend import CppOptions, Parsed, parse_file
 from loopxform.frontend.syntax.elsewhere import Program
@@ -76,7 +76,7 @@ def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
     Raises:
         InputError: It cannot be read as C; the error has the place.
         UsageError: An option of the compiler is not modelled.
-        ArgumentError: An option is not one of these, or no list of texts.
+        ArgumentError: The C is no text; an option is not one of these, or no list of texts.
 
     Examples:
         >>> import loopxform as lx
@@ -84,6 +84,7 @@ def loads(text: str, name: str = "<text>", **options: Sequence[str]) -> File:
         >>> lx.loads(text, "f.c", define=["N=8"])
         <File f.c: f>
     """
+    require(TEXT, text=text)
     return _file(parse_file(name, _cpp(name, False, options), text=text))
 
 

@@ -79,6 +79,7 @@ TABLE: dict[str, str] = {
     + "#else\n#define SC 4\n#endif\n",
     "__has_builtin beside the user's": "#define OWN 1\n"
     + value("OWN && __has_builtin(__builtin_bswap32)"),
+    "by another name": "#define HAS(x) __has_builtin(x)\n" + value("HAS(__builtin_bswap32)"),
     "the user's own": "#define __has_wide(x) ((x) > 3)\n#define WIDE 7\n"
     + value("__has_wide(WIDE)"),
     "__COUNTER__": "enum { first = __COUNTER__, second = __COUNTER__ };\n#define SC (second + 2)\n",
@@ -187,10 +188,13 @@ def program(tmp_path: Path, cc: str, build: list[str], *files: str) -> str:
     return cc_of(tmp_path, "./app").stdout if not built.returncode else built.stderr
 
 
-def test_a_question_beside_the_users_macros_is_asked_again(tmp_path: Path) -> None:
-    """The compiler that reads the written file may answer another thing."""
-    written = tiled("__has_builtin beside the user's", tmp_path).read_text()
-    assert "#if !(__has_builtin(__builtin_bswap32))\n#error" in written
+@pytest.mark.parametrize("row", ["__has_builtin beside the user's", "by another name"])
+def test_a_question_beside_the_users_macros_is_asked_again(row: str, tmp_path: Path) -> None:
+    """The compiler that reads the written file may answer another thing; that one does not."""
+    written = tiled(row, tmp_path)
+    assert "#if !(__has_builtin(__builtin_bswap32))\n#error" in written.read_text()
+    said = cc_of(tmp_path, "cc", "-O2", "-fsyntax-only", written.name).stderr
+    assert "other than here" not in said
 
 
 SOME = ["__GNUC__ version", "__OPTIMIZE__", "__FAST_MATH__", "__SIZE_TYPE__", "M_PI", "NDEBUG"]

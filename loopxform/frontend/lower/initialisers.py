@@ -44,7 +44,7 @@ def _given(
     for n, e in enumerate(init.exprs):
         here = (*index, n)
         if isinstance(e, c_ast.NamedInitializer):
-            raise NotModelled("LX010", "an initialiser with a designator", _LOOP, e)
+            raise NotModelled("LX010", "an initialiser with a designator", _LOOP, e.name[0])
         if isinstance(e, c_ast.InitList):
             if len(here) == rank:
                 raise NotModelled("LX010", "an initialiser with too many braces", _LOOP, e)

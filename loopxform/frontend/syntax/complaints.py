@@ -12,6 +12,13 @@ from loopxform.frontend.text.prelude import TYPES
 from loopxform.source import Loc
 
 MISSING = "look for a ; , ) or } that is missing here or just before"
+_UNREAD: tuple[tuple[str, str, str], ...] = (
+    (r"[^\x00-\x7f]", "is no letter of a name here", "write names in ASCII"),
+    (r"<[:%]|[:%]>|%:", "is not read", "write the bracket, brace or # of this digraph"),
+    (r"(?<=\d)i[fFlL]?\b", "makes a complex number, which is not read", "compute both parts apart"),
+    (r"\.\.\.(?= *[\w'-])", "between the numbers of a case is not read", "write a case for each"),
+)
+"""What C has or compilers know, and the parser does not."""
 TOO_DEEP = "nested too deeply for the parser"
 _KEYWORD_TEXT = """auto break case char const continue default do double else enum extern float for
     goto if inline int long register restrict return short signed sizeof static struct switch
@@ -23,6 +30,10 @@ def explain(fault: Fault, text: str, places: Places) -> InputError:
     """The parser's complaint in words, at the user's place."""
     loc = Loc(places.files[fault.file], fault.line, fault.column) if fault.file else None
     offset = offset_of(text, fault)
+    unread = None if offset is None else _unread(text, offset)
+    if unread is not None:
+        word, why, remedy = unread
+        return InputError(f"'{word}' {why}", loc=loc, help=remedy)
     unknown = None if offset is None else _unknown_type(text, offset)
     if offset is not None and (cast := _unknown_cast(text, offset)):
         name, at, header = cast
@@ -106,6 +117,15 @@ def _unknown_cast(text: str, offset: int) -> tuple[str, int, str] | None:
     if m is None or header is None or _declared_type(text, m[1]):
         return None
     return m[1], max(0, offset - 80) + m.start(1), header
+
+
+def _unread(text: str, offset: int) -> tuple[str, str, str] | None:
+    """What stands at a fault, why it is one, and a remedy."""
+    for pattern, why, remedy in _UNREAD:
+        for m in re.compile(pattern).finditer(text, max(0, offset - 2), offset + 16):
+            if m.start() <= offset < m.end():
+                return m.group(), why, remedy
+    return None
 
 
 def _half_literal(text: str, offset: int) -> tuple[str, int] | None:

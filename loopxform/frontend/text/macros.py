@@ -21,6 +21,7 @@ from loopxform.budget import spend
 from loopxform.errors import InputError, LoopxformError
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.text import prelude, rawtext
+from loopxform.frontend.text.conditions import evaluated
 from loopxform.frontend.text.outside import COMPUTED, Outside, may_be
 from loopxform.frontend.text.pragma_macros import expand_pragma
 from loopxform.frontend.text.reader import Reader, in_front, is_file, missing_include
@@ -69,10 +70,8 @@ def expand(
 
 
 _NAME = re.compile(r"\W")
-_WORD = re.compile(r"[^\W\d]\w*")
 _HAS = re.compile(r"\b(__has_\w+)\s*\(\s*(?:<[^>\n]*>|\"[^\"\n]*\"|[\w:]+)\s*\)")
 _DEFINED = re.compile(r"(!?) ?defined ?\(? ?(\w+) ?\)?")
-_INCLUDED = re.compile(r"([<\"])([^>\"\n]*)")
 
 _Base: Any = Preprocessor
 
@@ -110,6 +109,7 @@ class _Preprocessor(Lexical, Variadic, _Base):  # type: ignore[misc]  # pcpp has
     def __init__(self, file: str, options: CppOptions, reader: Reader) -> None:
         self._reader = reader
         super().__init__(default_lexer())  # type: ignore[no-untyped-call]
+        self.evaluator = self._evaluated
         self.rewrite_paths: list[Any] = []
         self.auto_pragma_once_enabled = False
         self.headers: list[str] = []
@@ -230,47 +230,45 @@ class _Preprocessor(Lexical, Variadic, _Base):  # type: ignore[misc]  # pcpp has
         names.pop("defined", None)
         text = " ".join("".join(str(t.value) for t in tokens).split())
         outer, self._condition = self._condition, {}
-        asks: list[Holds] = []
+        self._asks = list[Holds]()
         try:
-            value = super().evalexpr(self._answered(tokens, asks))
+            value = super().evalexpr(self._answered(tokens))
         finally:
             asked, self._condition = self._condition, outer
         if self._own.isdisjoint(names) and COMPUTED.isdisjoint(names):
-            known, bare = frozenset(names), self._is_bare(*names)
-            self._decides(Holds(text, known, bool(value[0]), bare, tuple(asks)))
+            e = Holds(text, frozenset(names), bool(value[0]), self._is_bare(*names))
+            if m := _DEFINED.fullmatch(text):
+                self._record(Defined(m.group(2), e.holds != bool(m.group(1)), e.bare))
+            elif names:
+                self._record(replace(e, asks=tuple(self._asks)))
         else:
-            for name in asked.keys() - {"defined"}:
+            computed = (e.condition.partition("(")[0].rstrip() for e in self._asks)
+            for name in asked.keys() - {"defined", *computed}:
                 self._expands(name)
-            for e in asks:
+            for e in self._asks:
                 self._record(e)
         return value
 
-    def _decides(self, e: Holds) -> None:
-        """Records a condition."""
-        if m := _DEFINED.fullmatch(e.condition):
-            self._record(Defined(m.group(2), e.holds != bool(m.group(1)), e.bare))
-        elif e.names:
-            self._record(e)
+    def _evaluated(self, tokens: list[Any], **more: Any) -> Any:
+        """A condition whose macros have been replaced, which may ask the compiler."""
+        return evaluated(self._answered(tokens), **more)
 
-    def _answered(self, tokens: list[Any], asks: list[Holds]) -> list[Any]:
-        """The tokens with the compiler's answers, put into `asks` as well, for `__has_builtin(x)`
-        and the like, where they are no macros of the user's."""
+    def _answered(self, tokens: list[Any]) -> list[Any]:
+        """The tokens with the compiler's answers (`_asks`) for `__has_builtin(x)` and the like."""
         text = "".join(str(t.value) for t in tokens)
         if "__has_" not in text:
             return tokens
-        return list(self.tokenize(_HAS.sub(lambda m: self._answer(m, asks), text)))
+        return list(self.tokenize(_HAS.sub(self._answer, text)))
 
-    def _answer(self, m: re.Match[str], asks: list[Holds]) -> str:
+    def _answer(self, m: re.Match[str]) -> str:
         call = m.group()
-        if m.group(1) in self._own:
+        if m.group(1) in self._own:  # a macro of the user's
             return call
-        name = _INCLUDED.search(call) if m.group(1) == "__has_include" else None
-        if name is not None:
-            own = [*self.temp_path[:1], *self._quoted] if name.group(1) == '"' else []
-            if any(is_file(os.path.join(d, name.group(2))) for d in (*own, *self.path)):
-                return "1"
-        answer = Holds(call, frozenset(_WORD.findall(call)), self.outside.holds(call), bare=False)
-        asks.append(replace(answer, asks=(answer,)))
+        if self.outside.finds(call, self.temp_path[:1]):
+            return "1"
+        names = frozenset(filter(None, _NAME.split(call)))
+        answer = Holds(call, names, self.outside.holds(call), bare=False)
+        self._asks.append(replace(answer, asks=(answer,)))
         return str(int(answer.holds))
 
     def on_unknown_macro_in_defined_expr(self, tok: Any) -> bool:

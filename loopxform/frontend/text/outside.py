@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from loopxform import compiler
 from loopxform.errors import InputError
 from loopxform.frontend.parsed import CppOptions
 from loopxform.frontend.text import prelude
+from loopxform.frontend.text.reader import is_file
 
 _PLAIN = frozenset(["unix", "linux", "i386"])
 _WORDS = frozenset(
@@ -31,6 +33,7 @@ _WORDS = frozenset(
 )
 """Reserved names that are words of the language, or computed anew at each place."""
 
+_INCLUDED = re.compile(r"__has_include\s*\(\s*([<\"])([^>\"\n]*)")
 _RESERVED = re.compile(r"_[A-Z_]\w*")
 _MENTIONED = re.compile(r"\b(?:_[A-Z_]\w*|unix|linux|i386)\b")
 _CONSTANT = re.compile(r"[\s()+\-*/<>|&~]*(?:(?:0[xX][\da-fA-F]+|\d+)[uUlL]*[\s()+\-*/<>|&~]*)*")
@@ -148,6 +151,16 @@ class Outside:
     @property
     def _declared(self) -> dict[str, str]:
         return {n: d.removeprefix(n) for n, d in self.headers.items()}
+
+    def finds(self, call: str, beside: Sequence[str]) -> bool:
+        """Whether `__has_include` names a header that is `beside` the file, or in the folders of
+        -iquote and -I."""
+        m = _INCLUDED.match(call)
+        o = self.options
+        own = [*beside, *o.quote_dirs] if m and m.group(1) == '"' else []
+        return m is not None and any(
+            is_file(os.path.join(d, m.group(2))) for d in (*own, *o.include_dirs)
+        )
 
     def holds(self, condition: str) -> bool:
         """Whether a condition holds that only the compiler can judge: `__has_include(<x.h>)`."""

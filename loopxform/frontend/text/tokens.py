@@ -13,7 +13,6 @@ from copy import copy
 from functools import cache
 from typing import Any
 
-from loopxform.frontend.text.conditions import evaluated
 from loopxform.frontend.text.reader import Reader
 
 _NUMBER = re.compile(r"\.?\d(?:[eEpP][+-]|[\w.])*")
@@ -88,7 +87,6 @@ class Lexical(_Above):  # type: ignore[misc]  # pcpp has no types
         self._apart, self._waiting = Apart(self.tokenize), list[Token]()
         self._line, self._several_lines = 0, False
         super().__init__(Numbers(lexer))
-        self.evaluator = evaluated
 
     @property
     def linemacro(self) -> int | str:

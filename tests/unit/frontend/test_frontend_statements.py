@@ -89,6 +89,7 @@ def test_refused(statements: str, code: str, reason: str) -> None:
     found = opaques(body(statements))[0]
     assert (found.code, found.loop) == (code, False)
     assert reason in found.reason
+    assert found.origin.loc is not None
 
 
 @pytest.mark.parametrize(
