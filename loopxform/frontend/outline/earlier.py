@@ -40,6 +40,8 @@ def left_by_calls(owner: Owner) -> list[c_ast.Node]:
     own: dict[int, list[c_ast.Node]] = {}
     found, waiting = list[c_ast.Node](), list[c_ast.Node]()
     for x in owner.effects:
+        if isinstance(x, c_ast.UnaryOp):
+            continue
         target = x if isinstance(x, c_ast.Decl) else changed(x)
         d = v.meant.get(id(target)) if isinstance(target, c_ast.ID) else target
         if isinstance(d, c_ast.Decl) and {"static", "extern"}.isdisjoint(d.storage or ()):
