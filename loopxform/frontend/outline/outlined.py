@@ -390,8 +390,10 @@ class _Outlining:
         while isinstance(t, c_ast.ArrayDecl):
             sizes.append(t.dim)
             t = t.type
-        if len(sizes) < depth or None in sizes or not isinstance(t, c_ast.TypeDecl):
+        if len(sizes) <= depth:
             return None
+        if None in sizes[depth:] or not isinstance(t, c_ast.TypeDecl):
+            raise self._not(f"sizeof '{d.name}' is not known here", "write the number")
         size = cast(Any, clone(x))
         size.expr = self.new.node(c_ast.Typename, name=None, quals=[], align=None, type=clone(t))
         size.expr.type.declname = None
