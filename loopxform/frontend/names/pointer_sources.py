@@ -86,7 +86,7 @@ class PointerSources:
             case c_ast.Cast():
                 return self.roots(value.expr)
             case c_ast.UnaryOp(op="&", expr=place):
-                return self._address(place)
+                return self.address(place)
             case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=pointer):
                 return self.roots(pointer)
             case c_ast.BinaryOp(op="+" | "-"):
@@ -169,7 +169,7 @@ class PointerSources:
         """Whether it is a number, or leads to numbers only."""
         return self.types.is_number(arg) or self.types.leads_to_numbers(arg)
 
-    def _address(self, place: c_ast.Node) -> list[Root]:
+    def address(self, place: c_ast.Node) -> list[Root]:
         """What `&place` is near to."""
         match place:
             case c_ast.ArrayRef():

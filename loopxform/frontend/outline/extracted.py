@@ -217,15 +217,20 @@ class _Extraction:
                 raise self._not(f"'{names[a]}' may be '{names[b]}'")
 
     def _bases(self, sources: PointerSources) -> Iterator[tuple[Root, str]]:
-        """The pointers and arrays that the loop uses, and what it reads pointers from."""
+        """The pointers and arrays that the loop uses, what it reads pointers from, and the numbers
+        that pointers may lead to."""
         for x in self.inside:
             if isinstance(x, c_ast.ID | c_ast.StructRef | c_ast.ArrayRef | c_ast.UnaryOp):
                 yield from ((root, _name(x)) for root in sources.roots(x))
+            if isinstance(x, c_ast.ID | c_ast.StructRef) and self.types.is_number(x):
+                yield from ((root, _name(x)) for root in sources.address(x))
 
     def _written(self, sources: PointerSources) -> Iterator[Root]:
         """Those through which the loop writes, or that it hands to others."""
         for x in self.inside:
             target = changed(x)
+            if target is not None and self.types.is_number(target):
+                yield from sources.address(target)
             if target is not None and not isinstance(target, c_ast.ID):
                 yield from _through(target, sources)
             if isinstance(x, c_ast.FuncCall):

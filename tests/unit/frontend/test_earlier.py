@@ -11,6 +11,7 @@ import pytest
 import loopxform as lx
 
 PRELUDE = """struct part { int n; int *x, *y; };
+int size;
 int *get(int n);
 void link(struct part *s);
 int setjmp(int *buf);
@@ -37,6 +38,10 @@ LOOPS = {
     # what precedes it
     "int *t = get(1); s->x = t; for (i = 1; i < n; i++) t[i] = s->x[i - 1];": "unknown",
     "int *t = get(1); if ((s->x = t)) { for (i = 1; i < n; i++) t[i] = s->x[i - 1]; }": "unknown",
+    "int *t = &s->n; for (i = 1; i < n; i++) t[i] = s->n;": "unknown",
+    "int *t = get(1); if (n) t = &size; for (i = 1; i < n; i++) size = t[i] - t[0];": "unknown",
+    "s->x = &size; for (i = 1; i < n; i++) s->x[i] = size;": "unknown",
+    "int *t = &s->n; for (i = 1; i < n; i++) t[i] = s->y[i];": "yes",
     # what another branch does
     """int *t = get(1); if (n > 4) s->x = t; else {
       t = get(6); for (i = 1; i < n; i++) t[i] = s->x[i - 1]; }""": "yes",
