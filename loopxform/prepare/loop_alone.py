@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopxform.frontend.lower.facts import is_stable
 from loopxform.ir.affine import Poly, poly, to_expr
-from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Opaque, Param, Stmt
+from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Opaque, Param, Stmt, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     Path,
@@ -71,7 +70,13 @@ def _renumbered(fn: Function, fixed: frozenset[str]) -> Function:
 
 def _offset(index: Poly, fixed: frozenset[str]) -> Poly:
     """The terms of a subscript that are the same in all iterations, a number aside."""
-    return Poly(tuple((m, c) for m, c in index.terms if m and all(is_stable(x, fixed) for x in m)))
+    return Poly(
+        tuple(
+            (m, c)
+            for m, c in index.terms
+            if m and all(isinstance(x, Var) and x.name in fixed for x in m)
+        )
+    )
 
 
 def _moved(fn: Function, p: Param, offset: Poly) -> Function:
