@@ -154,6 +154,7 @@ def _alone(
             continue
         around = {s.var for s in loops_around(fn, v.path)}
         asked = {n for e in made.assumes if e not in fn.assumes for n in names(e)}
+        asked = asked.union(*(steady.places.get(n, ()) for n in asked))
         if around & asked or steady.asks(made, frozenset(declared(fn.body))):
             continue
         places = frozenset([v.loc]) if v.loc is not None else frozenset[Loc]()

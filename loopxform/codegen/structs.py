@@ -164,8 +164,9 @@ class Inside:
         at = place(self.written, name)
         if at is None or not at.struct.array:
             return []
-        outer = at.struct.name
-        return [*self._pointers(outer), c_text(self.written, outer)]
+        outer, s = at.struct.name, at.struct
+        is_one = not s.static and (s.pointer or not s.is_global)
+        return [*self._pointers(outer), *([c_text(self.written, outer)] if is_one else [])]
 
 
 def _subscripts(index: Sequence[str]) -> str:

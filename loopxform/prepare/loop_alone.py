@@ -55,9 +55,10 @@ def _exprs(s: Stmt) -> tuple[Expr, ...]:
 
 
 def _renumbered(fn: Function, fixed: frozenset[str]) -> Function:
-    """The function with its flat arrays numbered from what all subscripts have in common."""
+    """The function with the flat arrays that it writes numbered from what all subscripts have in
+    common."""
     for p in fn.objects:
-        if not p.array or len(p.shape) != 1 or p.rows or p.values:
+        if p.name not in writes(fn.body) or len(p.shape) != 1 or p.rows or p.values:
             continue
         found = [
             x for _, s in walk(fn.body) for e in _exprs(s) for x in loads(e) if x.array == p.name
@@ -70,13 +71,11 @@ def _renumbered(fn: Function, fixed: frozenset[str]) -> Function:
 
 def _offset(index: Poly, fixed: frozenset[str]) -> Poly:
     """The terms of a subscript that are the same in all iterations, a number aside."""
-    return Poly(
-        tuple(
-            (m, c)
-            for m, c in index.terms
-            if m and all(isinstance(x, Var) and x.name in fixed for x in m)
-        )
-    )
+    return Poly(tuple((m, c) for m, c in index.terms if m and all(_is_one_of(x, fixed) for x in m)))
+
+
+def _is_one_of(e: Expr, fixed: frozenset[str]) -> bool:
+    return isinstance(e, Var) and e.name in fixed
 
 
 def _moved(fn: Function, p: Param, offset: Poly) -> Function:

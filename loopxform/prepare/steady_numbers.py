@@ -48,7 +48,8 @@ from loopxform.ir.visit import (
 
 class SteadyNumbers:
     """`function` has them as parameters, and is the one given where there are none; `texts` are
-    what the user calls them, `own` those that are variables of the function."""
+    what the user calls them, `own` those that are variables of the function, `places` what names
+    the others are read by."""
 
     def __init__(self, fn: Function) -> None:
         self.given = fn
@@ -58,6 +59,7 @@ class SteadyNumbers:
         self.set_somewhere = frozenset[str]().union(*map(_changed, fn.body))
         self.changing = frozenset[str]()
         self.texts: dict[str, str] = {}
+        self.places: dict[str, frozenset[str]] = {}
         self.homes = set[str]()
         self.own = set[str]()
         self.function = fn
@@ -99,7 +101,7 @@ class SteadyNumbers:
         name = fresh(self.function, f"{home}_read")
         number = Param(name, self.types[home])
         self.function = replace(self.function, params=(*self.function.params, number))
-        self.texts[name] = expr_text(e)
+        self.texts[name], self.places[name] = expr_text(e), frozenset(names(e))
         if home in self.objects:
             self.homes.add(home)
         else:

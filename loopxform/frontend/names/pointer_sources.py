@@ -35,7 +35,8 @@ COPY = frozenset(["memcpy", "memmove", "__builtin_memcpy", "__builtin_memmove"])
 class PointerSources:
     """The classes that assignments, declarations and calls among the nodes of a function make.
     `own` are the functions that the file defines, but for those that store no pointers (see
-    `pointer_keepers`)."""
+    `pointer_keepers`). Earlier calls of the function have run the nodes `before`, with variables of
+    their own."""
 
     def __init__(
         self,
@@ -43,19 +44,32 @@ class PointerSources:
         variables: Variables,
         file: FileTypes,
         own: frozenset[str],
+        before: Iterable[c_ast.Node] = (),
     ) -> None:
         self.variables = variables
         self.types = ExpressionTypes(variables, file)
         self.own = own
         self._parent: dict[Root, Root] = {}
+        self._of_call = "earlier"
+        self._read(before)
+        self._of_call = "declaration"
+        self._read(nodes)
+        self._close()
+
+    def _read(self, nodes: Iterable[c_ast.Node]) -> None:
         for x in nodes:
             if isinstance(x, c_ast.Assignment) and x.op == "=":
                 self._assigned(x.lvalue, x.rvalue)
             elif isinstance(x, c_ast.Decl) and x.init is not None:
-                self._join([("declaration", id(x))], self._values(x.init))
+                self._join([self._variable(x)], self._values(x.init))
             elif isinstance(x, c_ast.FuncCall):
                 self._called(x)
-        self._close()
+
+    def _variable(self, d: c_ast.Decl) -> Root:
+        """A variable of the function, which is another one in each call; what callers give is as
+        good as the same."""
+        shared = {"static", "extern"} & set(d.storage or ()) or id(d) in self.variables.params
+        return "declaration" if shared else self._of_call, id(d)
 
     def same(self, a: Root, b: Root) -> bool:
         """Whether two may be in one array, by what the function says."""
@@ -68,7 +82,7 @@ class PointerSources:
         match value:
             case c_ast.ID():
                 d = self.variables.meant.get(id(value))
-                return [("file", value.name) if d is None else ("declaration", id(d))]
+                return [("file", value.name) if d is None else self._variable(d)]
             case c_ast.Cast():
                 return self.roots(value.expr)
             case c_ast.UnaryOp(op="&", expr=place):
@@ -165,7 +179,7 @@ class PointerSources:
                 return self.roots(place.expr)
             case c_ast.ID():
                 d = self.variables.meant.get(id(place))
-                return [("file", place.name) if d is None else ("declaration", id(d))]
+                return [("file", place.name) if d is None else self._variable(d)]
             case c_ast.StructRef():
                 return self._members(place)
             case _:

@@ -28,7 +28,7 @@ from loopxform.frontend.names.ctype import simple
 from loopxform.frontend.names.expression_types import ExpressionTypes
 from loopxform.frontend.names.pointer_sources import PointerSources, Root
 from loopxform.frontend.names.variables import changed
-from loopxform.frontend.outline.earlier import earlier
+from loopxform.frontend.outline.earlier import earlier, left_by_calls
 from loopxform.frontend.outline.guards import Guards
 from loopxform.frontend.outline.kept_pointers import keeps_pointers
 from loopxform.frontend.outline.kept_structs import is_kept, reads_pointer
@@ -207,7 +207,7 @@ class _Extraction:
         the loop writes there, also by another name that it sets itself."""
         o = self.owner
         nodes = earlier(self.outside, o, self.loop)
-        sources = PointerSources(nodes, o.variables, o.file, o.linking)
+        sources = PointerSources(nodes, o.variables, o.file, o.linking, left_by_calls(o))
         names = dict(self._bases(sources))
         within = PointerSources(self.inside, o.variables, o.file, o.linking)
         stores = set(self._written(sources))

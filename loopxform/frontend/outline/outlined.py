@@ -390,12 +390,15 @@ class _Outlining:
         while isinstance(t, c_ast.ArrayDecl):
             sizes.append(t.dim)
             t = t.type
-        if len(sizes) < depth or None in sizes or not isinstance(t, c_ast.TypeDecl):
+        dims = sizes[depth:]
+        if dims and (None in dims or not isinstance(t, c_ast.TypeDecl)):
+            raise self._not(f"sizeof '{d.name}' is not known here", "write the number")
+        if len(sizes) < depth or not isinstance(t, c_ast.TypeDecl):
             return None
         size = cast(Any, clone(x))
         size.expr = self.new.node(c_ast.Typename, name=None, quals=[], align=None, type=clone(t))
         size.expr.type.declname = None
-        for dim in sizes[depth:]:
+        for dim in dims:
             known = self.measured.get(id(dim))
             left = clone(dim) if known is None else self.new.name(known)
             size = self.new.node(c_ast.BinaryOp, op="*", left=left, right=size)

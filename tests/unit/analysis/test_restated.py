@@ -60,6 +60,13 @@ PRODUCTS = {
     "int y = i / w, x = i % w; if (x > 0) o[x * h + y] = o[x * h - h + y];": ("unknown", ()),
 }
 
+STRIDES = {
+    "o[i * s + j * t] = 0;": ("yes", ("1 <= t",)),
+    "o[i * s + j * b[0]] = 0;": ("yes", ("o and b do not overlap", "1 <= b[0]")),
+    # another stride in each iteration around
+    "o[i * s + j * b[i]] = 0;": ("unknown", ("o and b do not overlap",)),
+}
+
 ROWS = {
     "c[y * w + x][k] = k;": ("yes", ()),
     "c[y * m + x][k] = k;": ("yes", ("w <= m",)),
@@ -95,6 +102,14 @@ def test_an_extremum_of_reals_is_none_with_nan() -> None:
 def test_products(body: str) -> None:
     head = "void f(int w, int h, float *restrict o, const float *restrict a)"
     assert first(f"{head} {{ for (int i = 0; i < w * h; i++) {{ {body} }} }}") == PRODUCTS[body]
+
+
+@pytest.mark.parametrize("body", STRIDES)
+def test_strides(body: str) -> None:
+    head = "void f(int n, int m, int s, int t, float *o, const int *b)"
+    loops = "for (int i = 0; i < n; i++) for (int j = 0; j < m; j++)"
+    found = loads(f"{head} {{ {loops} {body} }}")["f"].check()[1]
+    assert (found.parallel, found.assumes) == STRIDES[body]
 
 
 @pytest.mark.parametrize("body", ROWS)

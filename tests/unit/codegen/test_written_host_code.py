@@ -95,6 +95,15 @@ void f(int n, int m, pair *p, float *b)
     b[i] = i;
 }
 """,
+    "rows that a variable of the file leads to": """
+struct row { float *c; } rows[8];
+void f(int n, int m)
+{
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      rows[i].c[j] += 1;
+}
+""",
 }
 
 

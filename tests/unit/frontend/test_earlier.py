@@ -23,6 +23,17 @@ LOOPS = {
     "for (i = 1; i < n; i++) s->x[i] = q[i - 1]; s->x = q;": "unknown",
     "int *t = s->y; if (n) t = s->x; for (i = 1; i < n; i++) t[i] = q[i - 1]; s->y = q;": "unknown",
     "static int *t; if (!t) t = get(1); for (i = 1; i < n; i++) t[i] = q[i - 1]; t = q;": "unknown",
+    # what an earlier call leaves in memory
+    """for (i = 1; i < n; i++) s->x[i] = s->y[i - 1];
+      int *t = get(1); s->x = t; s->y = t;""": "unknown",
+    "for (i = 1; i < n; i++) s->x[i] = s->y[i - 1]; int *t = s->x; s->y = t;": "unknown",
+    """for (i = 1; i < n; i++) s->x[i] = s->y[i - 1];
+      struct part t = *s; t.y = s->x; *s = t;""": "unknown",
+    """static int *t; for (i = 1; i < n; i++) t[i] = s->x[i - 1];
+      int *u = get(1); t = s->x = u;""": "unknown",
+    """int *t; if (n > 4) { t = get(1); s->x = s->y = t; } else {
+      for (i = 1; i < n; i++) s->x[i] = s->y[i - 1]; }""": "unknown",
+    "for (i = 1; i < n; i++) s->x[i] = q[i - 1]; int *t = s->x; t = q; t[0] = s->x[0];": "yes",
     # what precedes it
     "int *t = get(1); s->x = t; for (i = 1; i < n; i++) t[i] = s->x[i - 1];": "unknown",
     "int *t = get(1); if ((s->x = t)) { for (i = 1; i < n; i++) t[i] = s->x[i - 1]; }": "unknown",
@@ -72,8 +83,9 @@ class Draw:
     def statement(self, depth: int) -> tuple:
         if depth and self.rng.random() < 0.25:
             return ("if", self.rng.randint(0, 3), [self.statement(depth - 1)], [])
-        sources = (*self.names, "get(3)", "get(3)", "get(3)")
-        return ("set", self.rng.choice(self.names[:4]), self.rng.choice(sources))
+        sources = (*self.names, *self.names[:2], "get(3)", "get(3)", "get(3)")
+        targets = (*self.names[:4], *self.names[2:4])
+        return ("set", self.rng.choice(targets), self.rng.choice(sources))
 
     def around(self, loop: tuple) -> tuple:
         kind = self.rng.random()

@@ -270,6 +270,12 @@ SET = "'n' may be set through its address"
         ("h(&x); for (int i = 0; i < n; i++) x[i] = 1;", 1, "the address of 'x' is taken"),
         ("register int s = 0; for (int i = 0; i < n; i++) s += x[i]; g(s);", 1, "register"),
         ("struct s { int a; } v; for (int i = 0; i < n; i++) x[i] = 1;", 0, "a type of the"),
+        (
+            'char t[] = "abc"; for (int i = 0; i < sizeof t; i++) x[i] = t[i];',
+            1,
+            "sizeof 't' is not",
+        ),
+        ("int *t[3]; for (int i = 0; i < n; i++) x[i] = *t[0] + sizeof t;", 1, "sizeof 't' is not"),
     ],
 )
 def test_what_cannot_be_taken_out(body: str, at: int, why: str) -> None:
