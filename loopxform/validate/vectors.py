@@ -109,9 +109,9 @@ class _Function:
             ) if name == f"vload{count}":
                 self._require(at, kind)
                 return [_at(at, n) for n in range(count)] if _is_zero(offset) else None
-            case c_ast.FuncCall(
-                name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bits])
-            ) if name.startswith("as_"):
+            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bits])) if (
+                name.startswith("as_")
+            ):
                 own = _size_of(name.removeprefix("as_")) == _size_of(f"{kind}{count}")
                 return self._elements(bits, kind, count) if own else None
             case c_ast.UnaryOp(op="*", expr=c_ast.Cast() as cast):

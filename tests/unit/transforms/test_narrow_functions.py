@@ -13,7 +13,10 @@ from loopxform.offload.program import offload
 from loopxform.transforms import step
 from loopxform.verify.interp import Program
 
-PARAMS = "int n, const float x[n], const float y[n], const double d[n], float z[n], double w[n], int k[n]"
+PARAMS = (
+    "int n, const float x[n], const float y[n], const double d[n], float z[n],"
+    " double w[n], int k[n]"
+)
 
 
 def loop(*values: str) -> str:
@@ -55,8 +58,7 @@ DOUBLES = c(
     PARAMS,
 )
 UPDATES = c(
-    "for (int i = 0; i < n; i++)"
-    " { z[i] += sqrt(x[i]); z[i] *= sqrt(y[i]); z[i] -= exp(x[i]); }",
+    "for (int i = 0; i < n; i++) { z[i] += sqrt(x[i]); z[i] *= sqrt(y[i]); z[i] -= exp(x[i]); }",
     PARAMS,
 )
 LISTINGS = {"values": (loop(*NARROWED.values()), "narrow-functions i")}
@@ -109,7 +111,8 @@ def test_sums_stay_in_double() -> None:
     for value in ("y[i] + sqrt(x[i]) - y[i]", "k[i] - sqrt(x[i]) + d[i]"):
         fn = derived(loop(value), "narrow-functions i").function
         args = {"n": n, "x": x, "y": x * 1e9, "d": np.array([-16777217.0])}
-        args |= {"k": np.array([16777217], np.int32), "z": np.zeros(n, np.float32), "w": np.zeros(n)}
+        args |= {"k": np.array([16777217], np.int32), "w": np.zeros(n)}
+        args["z"] = np.zeros(n, np.float32)
         Program(fn).run(args)
         assert abs(abs(args["z"][0]) - 2**0.5) < 1e-6
 
