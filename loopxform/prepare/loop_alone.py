@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopxform.ir.affine import Poly, poly, to_expr
-from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Opaque, Param, Stmt
+from loopxform.ir.nodes import Assign, Decl, Expr, For, Function, Load, Opaque, Param, Stmt, Var
 from loopxform.ir.typing import symbols
 from loopxform.ir.visit import (
     Path,
@@ -71,7 +71,11 @@ def _renumbered(fn: Function, fixed: frozenset[str]) -> Function:
 
 def _offset(index: Poly, fixed: frozenset[str]) -> Poly:
     """The terms of a subscript that are the same in all iterations, a number aside."""
-    return Poly(tuple((m, c) for m, c in index.terms if m and all(names(x) <= fixed for x in m)))
+    return Poly(tuple((m, c) for m, c in index.terms if m and all(_is_one_of(x, fixed) for x in m)))
+
+
+def _is_one_of(e: Expr, fixed: frozenset[str]) -> bool:
+    return isinstance(e, Var) and e.name in fixed
 
 
 def _moved(fn: Function, p: Param, offset: Poly) -> Function:

@@ -78,10 +78,9 @@ class _Function:
     def _stored(self, s: Any) -> list[Any] | None:
         """What stores a vector: its elements are computed before the first of them is stored."""
         match s:
-            case c_ast.FuncCall(name=c_ast.ID(name=name)) if m := re.fullmatch(
-                r"vstore(\d+)", name
-            ):
-                value, offset, at = s.args.exprs
+            case c_ast.FuncCall(
+                name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[value, offset, at])
+            ) if m := re.fullmatch(r"vstore(\d+)", name):
                 kind = _array_type(self.types, at)
                 values = self._elements(value, kind, int(m[1]))
                 if not _is_zero(offset):
@@ -105,13 +104,16 @@ class _Function:
         match e:
             case c_ast.ID() if self.types.get(e.name) == {f"{kind}{count}"}:
                 return [_NODE.StructRef(e, ".", _NODE.ID(f"s{n:x}"), e.coord) for n in range(count)]
-            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name == f"vload{count}":
-                offset, at = e.args.exprs
+            case c_ast.FuncCall(
+                name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[offset, at])
+            ) if name == f"vload{count}":
                 self._require(at, kind)
                 return [_at(at, n) for n in range(count)] if _is_zero(offset) else None
-            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith("as_"):
+            case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[bits])) if (
+                name.startswith("as_")
+            ):
                 own = _size_of(name.removeprefix("as_")) == _size_of(f"{kind}{count}")
-                return self._elements(e.args.exprs[0], kind, count) if own else None
+                return self._elements(bits, kind, count) if own else None
             case c_ast.UnaryOp(op="*", expr=c_ast.Cast() as cast):
                 if _elements_of(_pointed(cast), kind) != count:
                     return None

@@ -333,6 +333,7 @@ KNOWN = {
     # told to the trace; what is like a file that is missing is asked for a message alone
     "frontend/text/preprocess.py": {"is_file(", "listdir"},
     "frontend/text/reader.py": {"isfile(", "is_file("},
+    "frontend/text/outside.py": {"is_file("},  # that of reader
     "frontend/text/macros.py": {"getcwd", "is_file("},  # the folder is part of the key
     "budget.py": {"time.process_time", "time.perf_counter", "open("},  # an answer, or none
     "codegen/render.py": {"environ", "read_text("},  # compiled templates; style sheets

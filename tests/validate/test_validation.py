@@ -144,6 +144,7 @@ SHORTS = """void shorts(int n, unsigned short *restrict a, const unsigned short 
         ("a_reg[a_reg_e + 3]", "a_reg[a_reg_e + 2]", "another element of b"),
         ("as_uint((type##2)(a, b)", "as_uint((type##2)(b, a)", "compilers read in two forms"),
         ("const words *)(at)", "const int *)(at)", "compilers read in two forms"),
+        ("as_uint((type##2)(a, b))", "vload2((type##2)(a, b))", "in two forms"),
         ("const words *)(at)", "const words *)(at + 1)", "a vector at a place that is computed"),
         ("const ushort8 v", "const short8 v", "a vector of another type than the array has"),
     ],

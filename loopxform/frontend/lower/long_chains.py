@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopxform.ir.nodes import Assign, Bin, Decl, Expr, Stmt, Var
-from loopxform.ir.types import DOUBLE, FLOAT, HALF, Scalar, common
+from loopxform.ir.types import HALF, Scalar, common
 from loopxform.ir.typing import type_of
 from loopxform.source import Origin
 
@@ -22,9 +22,8 @@ TERMS = 96
 def in_parts(
     value: Expr, name: str, types: dict[str, Scalar], origin: Origin
 ) -> tuple[list[Stmt], Expr]:
-    """The statements that compute the first terms of a long sum or product of floating-point
-    numbers, and what is left of it, in terms of variables that begin with `name` and are new among
-    `types`."""
+    """The statements that compute the first terms of a long sum or product, and what is left of it,
+    in terms of variables that begin with `name` and are new among `types`."""
     chain = [*_chain(value)]
     before, kinds = list[Stmt](), [type_of(x.right, types) for x in chain]
     if len(chain) <= TERMS:
@@ -34,7 +33,7 @@ def in_parts(
     if HALF in (type, *kinds):
         return before, value
     for n, (x, kind) in enumerate(zip(reversed(chain), reversed(kinds))):
-        if n and n % TERMS == 0 and type in (FLOAT, DOUBLE):
+        if n and n % TERMS == 0:
             part = _free(f"{name}_part", types)
             types[part] = type
             before.append(Decl(part, type, origin=origin))

@@ -47,6 +47,10 @@ class Member:
         """Whether a coordinate of the frame is one of the element."""
         return all(a.factor == 1 for a in self.piece.along)
 
+    def offset(self, e: int) -> Expr:
+        """What is between a coordinate of the frame and the counter."""
+        return self.piece.along[e].offset if self.by_element else Const(0)
+
     def coordinates(self) -> tuple[Expr, ...]:
         """In the frame, as expressions of the counters."""
         every = ((Var(a.var), a.offset) for a in self.piece.along)

@@ -26,7 +26,9 @@ from loopxform.transforms.overlapped.block_interior import Ends, Interior
 from loopxform.transforms.overlapped.block_places import (
     apart,
     counts,
+    minus,
     of_type,
+    plus,
     scaled,
 )
 from loopxform.transforms.overlapped.block_regions import Region, cover, group_order
@@ -183,7 +185,7 @@ class BlockKernel(CoordinateLoops):
         counter, body, every = self.names.new("n"), list[Stmt](), f.widths(self.sizes)
         wanted = [a.var for a in members[0].piece.along]
         firsts = [self._firsts[f.number, e] for e in range(len(every))]
-        begins = [[_apart(x, _offset(m, e)) for e, x in enumerate(firsts)] for m in members]
+        begins = [[minus(x, m.offset(e)) for e, x in enumerate(firsts)] for m in members]
         block = self._block([m.piece for m in members], begins, every)
         strips = [-(-n // b) for n, b in zip(every, block)]
         at = self._places(Var(counter), strips, firsts, wanted, body, block)
@@ -195,12 +197,12 @@ class BlockKernel(CoordinateLoops):
                 r, p, values, tests = m.region, m.piece, dict[str, Expr](), list[Expr]()
                 loops, ranges = {x.var: x for x in p.template.loops}, dict[str, Ends]()
                 for e, (a, here) in enumerate(zip(p.along, at)):
-                    offset = _offset(m, e)
-                    number, ends = _apart(here, offset), self._iterations(r, e, a, loops[a.var])
+                    offset = m.offset(e)
+                    number, ends = minus(here, offset), self._iterations(r, e, a, loops[a.var])
                     tests += self._between(number, ends, begin[e], strips[e], block[e], steps[e])
                     values[a.var] = of_type(number, loops[a.var].type, self.coordinate)
-                    behind = _apart(offset, Const(steps[e]))
-                    ranges[here.name] = _together(ends[0], behind), _together(ends[1], behind)
+                    behind = minus(offset, Const(steps[e]))
+                    ranges[here.name] = plus(ends[0], behind), plus(ends[1], behind)
                 there = moved(p, steps, block, self.types)
                 body += self._guarded(r, there, values, tests, ranges, body)
         total = Const(prod(strips))
@@ -240,7 +242,7 @@ class BlockKernel(CoordinateLoops):
             tests, ranges = list[Expr](), dict[str, Ends]()
             for x, (first, last), *count in zip(at, ends, strips, block, steps):
                 tests += self._between(x, (None, last), first, *count)
-                ranges[x.name] = _apart(first, Const(count[-1])), _apart(last, Const(count[-1]))
+                ranges[x.name] = minus(first, Const(count[-1])), minus(last, Const(count[-1]))
             body += self._guarded(r, moved(p, steps, block, self.types), values, tests, ranges, [])
         total = Const(prod(strips))
         return self._loop(counter, Var(self._item), total, self.items, tuple(body), None)
@@ -257,12 +259,12 @@ class BlockKernel(CoordinateLoops):
         """That the number `step` behind `x` lies between ends, where `x` begins one of so many
         blocks from `first` on; nothing where all of them do."""
         least, most = ends
-        here, begin = (_together(e, Const(step)) for e in (x, first))
+        here, begin = (plus(e, Const(step)) for e in (x, first))
         whole, own = (Const(n) for n in (count * block - 1, (count - 1) * block))
         tests = list[Expr]()
         if least is not None and not any(self._all(Bin("<=", least, e)) for e in (first, begin)):
             tests.append(Bin("<=", least, here))
-        last = (_together(first, whole), _together(begin, own))
+        last = (plus(first, whole), plus(begin, own))
         if not any(self._all(Bin("<=", e, most)) for e in dict.fromkeys(last)):
             tests.append(Bin("<=", here, most))
         return tests
@@ -392,16 +394,3 @@ class BlockKernel(CoordinateLoops):
         """Where the tile of a field begins."""
         frame = self._schedule.frames.get(f)
         return Var(self._ends[f, e][0]) if frame is None else self._firsts[frame.number, e]
-
-
-def _offset(m: Member, e: int) -> Expr:
-    """What is between a coordinate of the frame of a member and its counter."""
-    return m.piece.along[e].offset if m.by_element else Const(0)
-
-
-def _apart(a: Expr, b: Expr) -> Expr:
-    return a if b == Const(0) else simplify(Bin("-", a, b))
-
-
-def _together(a: Expr, b: Expr) -> Expr:
-    return a if b == Const(0) else simplify(Bin("+", a, b))

@@ -18,6 +18,16 @@ def apart(e: Expr, first: Expr) -> Expr:
     return distance if any(loads(e)) else simplify(distance)
 
 
+def plus(a: Expr, b: Expr) -> Expr:
+    """A sum of places."""
+    return a if b == Const(0) else simplify(Bin("+", a, b))
+
+
+def minus(a: Expr, b: Expr) -> Expr:
+    """How far a place is from another."""
+    return a if b == Const(0) else simplify(Bin("-", a, b))
+
+
 def counts(p: Piece, widths: tuple[int, ...]) -> list[int]:
     """The most iterations of each loop that write elements of a box."""
     return [_count(a, n) for a, n in zip(p.along, widths) if a.var]

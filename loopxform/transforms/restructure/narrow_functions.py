@@ -3,10 +3,11 @@
 A quotient, a square root or another function that C computes in double, of floats and of constants
 that are floats, is computed in float where its value only ends in one: in sums that are stored in a
 float or converted to it. Its error is then that of the function for floats, relative to its own
-value. What passes through products or further functions on the way has to stay within the range of
-floats whatever the operands are: roots, and constants of moderate size over them. Sums and products
-keep their types, unless both operands are floats now, whose sum in double is the sum in float once
-it is converted (Figueroa, "When is double rounding innocuous?", 1995).
+value. What passes through sums, products or further functions on the way has to stay within the
+range of floats whatever the operands are: roots, constants of moderate size over them, and in sums
+logarithms and the like (1e39 - 1e39 is 0, and no number in float). Sums stay in double, unless
+nothing but a conversion follows one of two floats, which has the same value in float (Figueroa,
+"When is double rounding innocuous?", 1995).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isfinite
 from typing import ClassVar
 
 from loopxform.errors import Obstacle
@@ -28,6 +30,10 @@ from loopxform.transforms.sites import one_loop, trusted, unmapped
 
 NARROWED = frozenset(["sqrt", *ULPS])
 """The functions that devices compute in their own ways: the others are exact as they are."""
+
+UNBOUNDED = ("cosh", "exp", "exp2", "expm1", "hypot", "lgamma", "pow", "sinh", "tan", "tgamma")
+BOUNDED = NARROWED.difference(UNBOUNDED)
+"""Those whose values are floats for all floats."""
 
 MODERATE = 2.0**32
 """Constants up to this, and down to its reciprocal, over roots of floats are floats again."""
@@ -76,7 +82,7 @@ def _narrowed(body: tuple[Stmt, ...], types: Mapping[str, Scalar]) -> tuple[Stmt
         s = map_stmt_exprs(s, converted)
         ends = isinstance(s, Assign) and s.op in ("", "+", "-") and found.type(s.target) == FLOAT
         if ends and isinstance(s, Assign):
-            s = replace(s, value=found.narrowed(s.value))
+            s = replace(s, value=found.narrowed(s.value, summed=bool(s.op)))
         return (s,)
 
     return map_body(body, each)
@@ -91,22 +97,24 @@ class _Narrowing:
     def type(self, e: Expr) -> Scalar:
         return type_of(e, self.types)
 
-    def narrowed(self, e: Expr) -> Expr:
-        """A value that only ends in a float; the same where nothing can be done."""
+    def narrowed(self, e: Expr, *, summed: bool = False) -> Expr:
+        """A value that only ends in a float, or is `summed` before it does; the same where nothing
+        can be done."""
         match e:
             case Bin("+" | "-", left, right):
-                left2, right2 = self.narrowed(left), self.narrowed(right)
+                left2, right2 = (self.narrowed(x, summed=True) for x in (left, right))
                 same = left2 is left and right2 is right
-                return e if same else replace(e, left=left2, right=right2)
+                return e if same else self._sum(replace(e, left=left2, right=right2), summed)
             case Un("-" | "+", operand):
-                inner = self.narrowed(operand)
+                inner = self.narrowed(operand, summed=summed)
                 return e if inner is operand else replace(e, operand=inner)
             case Select(_, then, orelse):
-                then2, orelse2 = self.narrowed(then), self.narrowed(orelse)
-                same = then2 is then and orelse2 is orelse
-                return e if same else replace(e, then=then2, orelse=orelse2)
+                then2, orelse2 = (self.narrowed(x, summed=summed) for x in (then, orelse))
+                if then2 is then and orelse2 is orelse:
+                    return e
+                return replace(e, then=self._exact(then2), orelse=self._exact(orelse2))
             case _:
-                return self._in_float(e) or e
+                return e if summed and not self._is_bounded(e) else self._in_float(e) or e
 
     def _in_float(self, e: Expr) -> Expr | None:
         """A quotient, a product or a function in double as one of floats."""
@@ -144,13 +152,37 @@ class _Narrowing:
             case _:
                 return self._in_float(e) if self._is_root(e) else None
 
+    def _sum(self, e: Bin, summed: bool) -> Bin:
+        """A sum of which an operand is a float now, in double if its value has to be exact."""
+        e = replace(e, left=self._exact(e.left), right=self._exact(e.right))
+        if summed and self.type(e) == FLOAT:
+            return replace(e, left=Cast(DOUBLE, e.left))
+        return e
+
+    def _exact(self, e: Expr) -> Expr:
+        """Beside a float: whole numbers, most of which are no floats, as doubles."""
+        known = self.type(e) in (FLOAT, DOUBLE)
+        known |= isinstance(e, Const) and _constant(e.value) is not None
+        return e if known else Cast(DOUBLE, e)
+
+    def _is_bounded(self, e: Expr) -> bool:
+        """Whether it is a float whatever its operands are, but for what is rounded."""
+        match e:
+            case Call(name, args):
+                bounded = name in BOUNDED and all(self._operand(x) is not None for x in args)
+                return bounded or self._is_root(e)
+            case Bin("/", _, Const(c)):
+                return abs(c) >= 1
+            case _:
+                return self._is_root(e)
+
     def _is_root(self, e: Expr) -> bool:
         """Whether it is the root of a float in double, or a constant over one: in the range of
         floats."""
         match e:
             case Call("sqrt", (x,)):
                 return self.type(e) == DOUBLE and self._operand(x) is not None
-            case Bin("/", Const(c) | Un("-", Const(c)), below):
+            case Bin("/", Const(c) | Un("-", Const(c)), Call() as below):
                 return 1 / MODERATE <= abs(c) <= MODERATE and self._is_root(below)
             case Un("-" | "+", operand):
                 return self._is_root(operand)
@@ -164,4 +196,5 @@ def _constant(value: float) -> Const | None:
         (nearest,) = struct.unpack("f", struct.pack("f", value))
     except OverflowError:
         return None
-    return Const(nearest, FLOAT, f"{nearest!r}f") if nearest == value else None
+    exact = nearest == value and isfinite(nearest)
+    return Const(nearest, FLOAT, f"{nearest!r}f") if exact else None

@@ -11,7 +11,7 @@ import loopxform as lx
 from loopxform.targets.profile import PROFILES
 
 CELLS = """
-#define GH ((h - 1) / 8 + 6)
+#define GH ((h - 1) / 8 + 8)
 #define GW ((w - 1) / 8 + 6)
 void cells(int h, int w, const float a[12][GH][GW], const float in[h][w], float out[h][w])
 {
@@ -21,14 +21,14 @@ void cells(int h, int w, const float a[12][GH][GW], const float in[h][w], float 
       for (int j = 2; j < GW - 2; j++)
         x[k][i][j] = a[k][i][j - 2] + 2 * a[k][i][j] + a[k][i][j + 2];
   for (int k = 0; k < 12; k++)
-    for (int i = 2; i < GH - 2; i++)
+    for (int i = 3; i < GH - 3; i++)
       for (int j = 2; j < GW - 2; j++)
-        y[k][i][j] = x[k][i - 2][j] + 2 * x[k][i][j] + x[k][i + 2][j];
+        y[k][i][j] = x[k][i - 3][j] + 2 * x[k][i][j] + x[k][i + 3][j];
   for (int i = 0; i < h; i++)
     for (int j = 0; j < w; j++) {
       float v = in[i][j];
       int k = (int)((v < 0 ? 0 : v > 1 ? 1 : v) * 11);
-      out[i][j] = y[k][i / 8 + 2][j / 8 + 2];
+      out[i][j] = y[k][i / 8 + 3][j / 8 + 2];
     }
 }
 """
@@ -40,7 +40,7 @@ def test_small_stages_are_one_kernel_where_kernels_take_long(start: int, stages:
 
 
 @pytest.mark.parametrize(
-    ("planes", "room", "items"), [(12, 0, 256), (12, 232448, 128), (24, 232448, 256)]
+    ("planes", "room", "items"), [(36, 0, 256), (36, 232448, 128), (72, 232448, 256)]
 )
 def test_more_work_items_where_a_unit_has_room_for_few_groups(
     planes: int, room: int, items: int

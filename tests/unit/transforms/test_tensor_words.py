@@ -21,7 +21,10 @@ from loopxform.targets.profile import PROFILES
 from loopxform.transforms import Derivation, step
 from loopxform.verify.group.execute import execute
 
-H100 = PROFILES["h100"]
+H100 = replace(
+    PROFILES["h100"], paired_lanes=False, costs=replace(PROFILES["h100"].costs, read_latency=1)
+)
+"""As tiles for tensor units are made: work-items row by row, registers read one iteration ahead."""
 SIZES = {"Ty": 8, "Tx": 8, "Tk": 32, "Ry": 4, "Rx": 4}
 """Two warps in a group."""
 
@@ -54,7 +57,15 @@ LESS = BYTES.replace("+=", "-=")
 FURTHER = BYTES.replace("A[M][U]", "A[M][U + 1]").replace("A[i][k]", "A[i][k + 1]")
 
 PLACED = Options(
-    warp_tile=(8, 4), block_cyclic=2, vector=1, index=64, serpentine=0, pad=True, stages=2, pack=0
+    register_pipeline=False,
+    warp_tile=(8, 4),
+    block_cyclic=2,
+    vector=1,
+    index=64,
+    serpentine=0,
+    pad=True,
+    stages=2,
+    pack=0,
 )
 STEP = "tensorise k 16x8x32"
 

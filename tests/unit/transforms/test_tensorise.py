@@ -48,7 +48,10 @@ LESS = PRODUCT.replace("+=", "-=")
 FIXED = PRODUCT.replace("int U, ", "").replace("[U]", "[512]").replace("< U", "< 512")
 MIXED = PRODUCT.replace("double B", "float B")
 
-H100 = PROFILES["h100"]
+H100 = replace(
+    PROFILES["h100"], paired_lanes=False, costs=replace(PROFILES["h100"].costs, read_latency=1)
+)
+"""As tiles for tensor units are made: work-items row by row, registers read one iteration ahead."""
 SIZES = {"Ty": 8, "Tx": 8, "Tk": 8, "Ry": 2, "Rx": 2}
 """Two warps in a group."""
 
