@@ -92,8 +92,7 @@ class _Extraction:
     def made(self) -> c_ast.FuncDef:
         self._require_plain()
         self._require_apart()
-        params: list[c_ast.Decl] = []
-        locals: list[c_ast.Decl] = []
+        params, locals = list[c_ast.Decl](), list[c_ast.Decl]()
         for d in (*self._sizes(), *self.used):
             (params if self._is_given(d) else locals).append(_plain(d))
         asked = self.guards.used()
@@ -154,13 +153,16 @@ class _Extraction:
         words = (x.names if isinstance(x, c_ast.IdentifierType) else [_tag(x)] for x in nodes)
         if types & {w for several in words for w in several if w}:
             raise self._not("a type of the function")
+        asked = (x.expr for x in self.inside if isinstance(x, c_ast.UnaryOp) and x.op == "sizeof")
+        measured = {id(self.variables.meant.get(id(x))) for x in asked} - {*self.variables.params}
         for d in self.used:
             kind = self.variables.kind(d)
             if kind == "pointer" and self._is_kept(d):
                 continue
             odd = {"volatile", "_Atomic"} & set(d.quals) or {"static", "extern"} & set(d.storage)
             lost = kind == "struct" and self._is_live(d) and id(d) not in self.kept
-            if odd or kind == "function" or lost:
+            passed = kind == "array" and id(d) in measured and self._is_given(d)  # as a pointer
+            if odd or kind == "function" or lost or passed:
                 raise self._not(f"'{d.name}' is not a plain variable")
             if self.variables.kind(d) == "pointer" and self._is_exposed(d):
                 raise self._not(f"the address of '{d.name}' is taken")
