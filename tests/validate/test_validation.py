@@ -185,6 +185,19 @@ def test_a_mistake_is_found(
     assert (v.status, reason in v.reason) == ("wrong", True), v
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("int i_c = ii;", "ushort i_c = ii;"), ("int i_c = ii;", "uint i_c = ii - 1;")],
+)
+def test_counters_that_leave_their_type(tmp_path: Path, before: str, after: str) -> None:
+    text = "void f(int n, const float *restrict a, float *restrict b)\n"
+    text += "{\n  for (int i = 0; i < n; i++)\n    b[i] = a[i] * 2;\n}\n"
+    kernel, host, source = written(tmp_path, text, "--profile", "h100")
+    edited(tmp_path, before, after)
+    v = validate(kernel, source, host=host)
+    assert (v.status, v.reason) == ("unmodelled", "a number that its type may not hold")
+
+
 def test_a_launch_that_is_too_small(tmp_path: Path) -> None:
     kernel, host, source = written(tmp_path, BLUR)
     text = host.read_text()

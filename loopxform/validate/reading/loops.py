@@ -33,6 +33,7 @@ class Loops(Barriers):
             if not isinstance(first, Polynomial):
                 raise EndedByData("a loop whose start data decide", line_of(s))
             low = self.affine_of(first, s)
+            self.fits(first, type, s)
             self.bind(name, Whole(self._count(low, step), type))
             self._while_it_holds(s, step)
             self._one_step_on(s, name, step)

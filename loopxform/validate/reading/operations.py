@@ -83,8 +83,8 @@ class Operations(Conditions):
         return value.affine is not None and not self.non_negative(value)
 
     def fits(self, value: Polynomial, type: CType, node: c_ast.Node) -> None:
-        """Raises Unmodelled where 32 bits may be too few. C leaves it open what signed numbers do
-        then: sizes for which the user's own leave their type have no meaning."""
+        """Raises Unmodelled where a type of up to 32 bits may be too small. C leaves it open what
+        signed numbers do then: sizes for which the user's own leave their type have no meaning."""
         if type.bits > 32 or not self.checking:
             return
         users = type.signed and not self.in_kernel
@@ -92,7 +92,7 @@ class Operations(Conditions):
         if a is None:
             if users:
                 return
-            raise Unmodelled("a number that 32 bits may not hold", line_of(node))
+            raise Unmodelled("a number that its type may not hold", line_of(node))
         over = self._beyond(a, type)
         if over is None:
             return
@@ -102,16 +102,16 @@ class Operations(Conditions):
             else:
                 self.program.wrapping = self.program.wrapping.union(over.params())
             return
-        raise Unmodelled("a number that 32 bits may not hold", line_of(node))
+        raise Unmodelled("a number that its type may not hold", line_of(node))
 
     def holds(self, value: Polynomial, type: CType) -> bool:
         """Whether a parameter of 32 bits takes every number that is passed to it."""
         return value.affine is not None and self._beyond(value.affine, type) is None
 
     def _beyond(self, a: isl.PwAff, type: CType) -> isl.Set | None:
-        """The instances for which a number leaves its 32 bits; None where there are none."""
-        low = -(1 << 31) if type.signed else 0
-        high = low + (1 << 32) - 1
+        """The instances for which a number leaves its type; None where there are none."""
+        low = -(1 << (type.bits - 1)) if type.signed else 0
+        high = low + (1 << type.bits) - 1
         number = constant_of(a)
         if number is not None:
             return None if low <= number <= high else self.domain
