@@ -37,8 +37,8 @@ from loopxform.ir.typing import is_half, type_of
 
 MAX_DEPTH = 150
 
-MAX_TERMS = 4096
-"""Of a value, which is computed in parts (`long_chains`)."""
+MAX_TERMS = 900
+"""Of a value, which is computed in parts (`long_chains`); the parser takes few more."""
 
 _INLINE = "write out what it computes, or move the call out of the loops"
 

@@ -44,7 +44,8 @@ LOOPS = {
     "int *t = &s->n; for (i = 1; i < n; i++) t[i] = s->y[i];": "yes",
     # what is as long as an array that becomes a parameter
     """int *t[9]; t[0] = get(1);
-      for (unsigned long i = 0; i < sizeof t; i++) s->x[i + 9] = s->x[i] + *t[0]; s->x = q;""": "unknown",
+      for (unsigned long i = 0; i < sizeof t; i++) s->x[i + 9] = s->x[i] + *t[0];
+      s->x = q;""": "unknown",
     # what another branch does
     """int *t = get(1); if (n > 4) s->x = t; else {
       t = get(6); for (i = 1; i < n; i++) t[i] = s->x[i - 1]; }""": "yes",
