@@ -13,6 +13,7 @@ from machine import observed, run
 import loopxform as lx
 from loopxform.analysis.verdict import ENOUGH, LoopVerdict, judge
 from loopxform.api.preparing_steps import preparing_steps, with_preparing_steps
+from loopxform.api.restated import restated
 from loopxform.ir.nodes import Function
 from loopxform.transforms import Derivation
 
@@ -72,7 +73,7 @@ def prepared(name: str, text: str) -> Counter[str]:
     for v in verdicts:
         if v.after:
             after = Derivation(fn).run(preparing_steps(fn, v.path)).function
-            parts = [x for x in judge(after) if x.loc == v.loc]
+            parts = [x for x in restated(judge(after), after, ()) if x.loc == v.loc]
             assert parts, text
             _same(name, text, fn, after, parts)
     return Counter(step.split()[0] for v in verdicts for step in v.after)
@@ -88,7 +89,10 @@ def _same(name: str, text: str, fn: Function, after: Function, parts: list[LoopV
         "conditional": frozenset(n for v in free for n in v.conditional),
     }
     kept = {"a", "b"}
+    conditions = {e for v in free for e in v.assumes if not e.endswith("overlap")}
     for size in SIZES:
+        if not all(eval(e, {}, dict(size)) for e in conditions):
+            continue
         try:
             before, then = run(fn, size), run(after, size, **how)
         except OverflowError:
