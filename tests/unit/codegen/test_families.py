@@ -151,7 +151,7 @@ def test_a_program_of_many_kernels_stays_short() -> None:
     many = lx.load("corpus/mm.c")["mm"].tile(limits="h100").opencl
     lines = {kind: len(many.files[f"mm{kind}"].splitlines()) for kind in (".cl", "_opencl.c")}
     lines["runtime"] = max(len(text.splitlines()) for text in one.files.values())
-    assert lines[".cl"] <= 1250, lines
+    assert lines[".cl"] <= 1350, lines
     assert lines["_opencl.c"] <= lines["runtime"] + 350, lines
 
 
