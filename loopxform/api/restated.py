@@ -121,18 +121,26 @@ def _steady(
     steady = SteadyNumbers(fn)
     if not steady.texts:
         return {}
-    texts = replace(fn, spelling=tuple(steady.texts.items()))
     made = as_matrices(with_loops_as_meant(steady.function))
     if steady.asks(made):
         return {}
+    return _judged(fn, made, left, seconds, lambda v, x: _in_words(fn, steady, made, v, x, arrays))
+
+
+def _in_words(
+    fn: Function,
+    steady: SteadyNumbers,
+    made: Function,
+    v: LoopVerdict,
+    x: LoopVerdict,
+    arrays: frozenset[str],
+) -> LoopVerdict:
+    """The verdict on a loop by that of what steady numbers made of it, in the user's words."""
     own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
-
-    def joined(v: LoopVerdict, x: LoopVerdict) -> LoopVerdict:
-        found = spelled(_joined(v, x, own, arrays), texts)
-        asked = steady.assumed(names_in(at(fn, v.path)))
-        return replace(found, assumes=tuple(dict.fromkeys((*found.assumes, *asked))))
-
-    return _judged(fn, made, left, seconds, joined)
+    texts = replace(fn, spelling=tuple(steady.texts.items()))
+    verdict = spelled(_joined(v, x, own, arrays), texts)
+    apart = steady.assumed(names_in(at(fn, v.path)))
+    return replace(verdict, assumes=tuple(dict.fromkeys((*verdict.assumes, *apart))))
 
 
 def _alone(
@@ -161,11 +169,7 @@ def _alone(
         for x in judge(made, seconds, only=places):
             kept = arrays.isdisjoint(x.private)  # nothing behind the loop reads them here
             if x.var == v.var and x.parallel in ENOUGH["reduction"] and kept:
-                own = symbols(made).keys() - symbols(fn).keys() - steady.texts.keys()
-                texts = replace(fn, spelling=tuple(steady.texts.items()))
-                done = spelled(_joined(v, x, own, arrays), texts)
-                apart = steady.assumed(names_in(at(fn, v.path)))
-                return replace(done, assumes=tuple(dict.fromkeys((*done.assumes, *apart))))
+                return _in_words(fn, steady, made, v, x, arrays)
     return None
 
 
